@@ -62,7 +62,7 @@ impl Edges {
         let mut rgb = self.platform.tensor([height as usize, width as usize, 3], s)?;
         s.upload(&self.photograph, &mut rgb)?;
         let mut image = self.plane(s)?;
-        s.map::<grey>((&mut image, &rgb))?;
+        s.launch::<grey>(image.len(), (&mut image, &rgb))?;
         let mut rows = self.plane(s)?;
         s.map::<blur_rows>((&mut rows, &image))?;
         let mut blurred = self.plane(s)?;

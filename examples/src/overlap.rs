@@ -16,7 +16,7 @@ const ROUNDS: u32 = 64;
 /// The maximum error of a value, relative to the reference: half a unit in the last place in each round.
 pub const TOLERANCE: f64 = 0.5 * ROUNDS as f64 * f32::EPSILON as f64;
 
-/// Sets `x`, the element of `data`, to `sqrt(x * x + 1)`, `rounds` times.
+/// Replaces each element of `data` by `sqrt(data * data + 1)`, `rounds` times.
 #[kernel(map)]
 pub fn climb(data: &mut f32, rounds: u32) {
     for _ in 0..rounds {

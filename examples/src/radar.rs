@@ -122,7 +122,10 @@ impl Compute for Detect {
     fn compute(&mut self, io: DetectIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (map, stream) = io.map.receive().receive_cuda_stream(cx)?;
         let mut found = cx.tensor(map.shape(), &stream)?;
-        stream.map::<cfar>((&mut found, map, SAMPLES, GUARD, TRAINING, self.threshold))?;
+        stream.launch::<cfar>(
+            map.len(),
+            (&mut found, map, SAMPLES, GUARD, TRAINING, self.threshold),
+        )?;
         io.found.emit(found)
     }
 }

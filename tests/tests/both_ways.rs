@@ -1,9 +1,9 @@
 //! Kernels of imaging, written with one body and with two, compute the same.
 //!
 //! The results are equal bit by bit, or within the errors of `log10` and `atan2` that the files of these state. Each is compared
-//! with plain Rust in numbers of 64 bits or in integers, and with the results for other arguments, which must differ.
+//! with plain Rust in numbers of 64 bits or in integers. The results for other arguments must differ.
 //!
-//! The lines of each kernel and its launch, without blank lines and comments, which `lines.rs` counts:
+//! The lines of each kernel and its launch, without blank lines and comments, as `lines.rs` counts them:
 //!
 //! | Kernel | One body | Two bodies | in Rust | in CUDA |
 //! |---|---|---|---|---|

@@ -382,21 +382,20 @@ fn reductions_are_compiled_as_they_are_written() -> Result<(), Failed> {
     all.into_iter().try_for_each(|info| Ok(compile_for(info, (9, 0)).map(drop)?))
 }
 
-/// A scan posts a value before the word that says that it is there, and waits for the word before it reads the value.
+/// A scan posts a word together with the flag that says that it is there, by one access of 64 bits, and so it waits for both.
 fn scans_are_compiled_as_they_are_written() -> Result<(), Failed> {
     let image = compile_for(Scanned::<squares>::INFO, (99, 9))?;
     let text = std::str::from_utf8(image.bytes())?;
-    let parts = [
-        "mul.rn.f32",
-        "add.rn.f32",
-        ".v4.f32",
-        "shfl.sync.up",
-        "atom.global.add.u64",
-        "st.volatile",
-        "ld.volatile",
-    ];
+    let parts = ["mul.rn.f32", "add.rn.f32", ".v4.f32", "shfl.sync.up", "atom.global.add.u64"];
     for part in parts {
         expect(text, part)?;
+    }
+    for access in ["ld.volatile", "st.volatile"] {
+        let mut lines = text.lines().filter(|line| line.contains(access)).peekable();
+        let is_there = lines.peek().is_some();
+        if !is_there || lines.any(|line| !line.contains(".u64") && !line.contains(".b64")) {
+            return Err(Failed::msg(format!("`{access}` is not of 64 bits alone in:\n{text}")));
+        }
     }
     for part in ["fma.", ".approx", ".ftz"] {
         if let Some(line) = text.lines().find(|line| line.contains(part)) {

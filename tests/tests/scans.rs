@@ -194,6 +194,8 @@ fn each_axis(platform: &Platform) -> Result<(), Failed> {
         &[2, 3, 4, 70],
         &[70, 4, 3, 2],
         &[2, 1, 20_000, 1],
+        &[2, 20_000],
+        &[20_000, 2],
     ];
     axes(platform, &shapes)
 }
@@ -240,6 +242,13 @@ fn strides(platform: &Platform) -> Result<(), Failed> {
     let mut out = platform.tensor([width, height], &s)?;
     s.scan::<sum>(&mut out, a.view().transpose())?;
     check_row("turned", &s.download_blocking::<f32>(&out)?, &SUM.row(&turned))?;
+    // Several tiles of elements that are in no line.
+    let (side, large) = (150, noise(150 * 150));
+    let b = uploaded(platform, &large, &s)?.reshape([side, side])?;
+    let turned: Vec<f32> = (0..side * side).map(|i| large[i % side * side + i / side]).collect();
+    let mut out = platform.tensor([side, side], &s)?;
+    s.scan::<sum>(&mut out, b.view().transpose())?;
+    check_row("tiles, turned", &s.download_blocking::<f32>(&out)?, &SUM.row(&turned))?;
     let inside = || part(part(a.view(), 0, 5..77)?, 1, 3..68);
     // To the columns of a larger tensor, all but the first row.
     let mut wide = uploaded(platform, &vec![-1.0; 66 * 72], &s)?.reshape([66, 72])?;
@@ -345,6 +354,15 @@ fn library(platform: &Platform) -> Result<(), Failed> {
         let grown = |(i, x): (usize, &u8)| (i / 10) as i32 + i32::from(*x);
         let large: Vec<i32> = small.iter().enumerate().map(grown).collect();
         let a = uploaded(platform, &large, &s)?;
+        // Values of one byte.
+        let mut least = uploaded(platform, &vec![7_u8; n], &s)?;
+        s.scan::<Min<u8>>(&mut least, uploaded(platform, &small, &s)?.view())?;
+        let running = |least: &mut u8, x: &u8| {
+            *least = (*least).min(*x);
+            Some(*least)
+        };
+        let wanted: Vec<u8> = small.iter().scan(u8::MAX, running).collect();
+        check_equal(s.download_blocking::<u8>(&least)?, wanted)?;
         let (mut most, mut at) = (uploaded(platform, &vec![-1; n], &s)?, platform.tensor([n], &s)?);
         s.scan::<Max<i32>>(&mut most, &a)?;
         s.scan::<ArgMax<i32>>(&mut at, &a)?;
@@ -361,10 +379,19 @@ fn library(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// More tiles than a group of groups has.
+/// More tiles than two groups of groups have.
 fn many_tiles(platform: &Platform) -> Result<(), Failed> {
+    sums_of_tiles(platform, 2100)
+}
+
+/// More tiles than a group of groups has, for code that is slow.
+fn fewer_tiles(platform: &Platform) -> Result<(), Failed> {
+    sums_of_tiles(platform, 1030)
+}
+
+fn sums_of_tiles(platform: &Platform, tiles: usize) -> Result<(), Failed> {
     let s = stream(platform)?;
-    let n = 1030 * 4096 + 3;
+    let n = tiles * 4096 + 3;
     let small = bytes(n);
     let mut sums = uploaded(platform, &vec![7_u64; n], &s)?;
     s.scan::<Sum<u8>>(&mut sums, &uploaded(platform, &small, &s)?)?;

@@ -48,7 +48,7 @@ struct Amplify {
     frame: Tensor<f32>,
     #[output]
     amplified: Tensor<f32>,
-    /// The factor of each value. It does not change within a tick.
+    /// The factor of each value, the same for a whole tick.
     #[param(range = 0.0..=1.0)]
     gain: f32,
 }

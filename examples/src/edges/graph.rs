@@ -66,7 +66,7 @@ impl Compute for Grey {
     fn compute(&mut self, io: GreyIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (rgb, stream) = io.rgb.receive().receive_cuda_stream(cx)?;
         let mut image = cx.tensor(&rgb.shape()[..2], &stream)?;
-        stream.map::<grey>((&mut image, rgb))?;
+        stream.launch::<grey>(image.len(), (&mut image, rgb))?;
         io.image.emit(image)
     }
 }

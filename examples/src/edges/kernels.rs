@@ -3,11 +3,18 @@
 use streamflow::kernel::Window;
 use streamflow::prelude::*;
 
-/// The brightness of each pixel by the weights of ITU-R BT.601, 0 to 255. `rgb` has three colours for each pixel.
-#[kernel(map)]
-pub fn grey(out: &mut f32, #[at] i: usize, rgb: &[u8]) {
-    *out =
-        0.299 * rgb[3 * i] as f32 + 0.587 * rgb[3 * i + 1] as f32 + 0.114 * rgb[3 * i + 2] as f32;
+/// The brightness of each pixel by the weights of ITU-R BT.601, 0 to 255.
+#[kernel(
+    requires(rgb.len() == 3 * out.len()),
+    unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i < out_len) out[i] = 0.299f * rgb[3 * i] + 0.587f * rgb[3 * i + 1] + 0.114f * rgb[3 * i + 2];
+"
+)]
+pub fn grey(out: &mut [f32], rgb: &[u8]) {
+    for (out, p) in out.iter_mut().zip(rgb.chunks_exact(3)) {
+        *out = 0.299 * f32::from(p[0]) + 0.587 * f32::from(p[1]) + 0.114 * f32::from(p[2]);
+    }
 }
 
 /// The mean of five pixels by the weights 1 4 6 4 1, a row of Pascal's triangle: a Gaussian with a standard deviation of one pixel.

@@ -62,28 +62,36 @@ pub fn average(
 
 /// CFAR: 1 where a cell has more than `threshold` times the mean power of its neighbours in range, else 0. The neighbours begin
 /// `guard` cells away from the cell. There are `training` of them on each side, or fewer at a border.
-#[kernel(map)]
+#[kernel(requires(found.len() == map.len(), samples > 0), unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i >= found_len) return;
+    unsigned long long range = i % samples;
+    float sum = 0.0f, count = 0.0f;
+    for (unsigned long long d = guard; d < guard + training; d++) {
+        if (range >= d) { sum += map[i - d]; count += 1.0f; }
+        if (range + d < samples) { sum += map[i + d]; count += 1.0f; }
+    }
+    found[i] = map[i] * count > threshold * sum;
+")]
 pub fn cfar(
-    found: &mut u8,
-    #[at] [doppler, range]: [usize; 2],
+    found: &mut [u8],
     map: &[f32],
     samples: usize,
     guard: usize,
     training: usize,
     threshold: f32,
 ) {
-    let cell = doppler * samples + range;
-    let mut sum = 0.0;
-    let mut count = 0.0;
-    for d in guard..guard + training {
-        if range >= d {
-            sum += map[cell - d];
-            count += 1.0;
-        }
-        if range + d < samples {
-            sum += map[cell + d];
-            count += 1.0;
+    for (found, map) in found.chunks_mut(samples).zip(map.chunks(samples)) {
+        for (range, found) in found.iter_mut().enumerate() {
+            let (mut sum, mut count) = (0.0, 0.0);
+            for d in guard..guard + training {
+                let near = [range.checked_sub(d), range.checked_add(d)];
+                for power in near.into_iter().flatten().filter_map(|i| map.get(i)) {
+                    sum += power;
+                    count += 1.0;
+                }
+            }
+            *found = u8::from(map[range] * count > threshold * sum);
         }
     }
-    *found = (map[cell] * count > threshold * sum) as u8;
 }

@@ -1,4 +1,4 @@
-//! The kernels of the filter, which work element by element.
+//! The kernels of the filter. Each works element by element.
 
 use streamflow::prelude::*;
 
@@ -18,7 +18,7 @@ pub fn pattern_on_host(out: &mut [f32], number: u32) {
 
 /// `out = part * frame`
 ///
-/// The kernel has two bodies for `launch_unordered`, which the program `race` calls.
+/// The kernel has two bodies, since the program `race` calls `launch_unordered`.
 #[kernel(requires(out.len() == frame.len()), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = part * frame[i];

@@ -6,8 +6,8 @@ use super::{ParamInfo, ParamKind};
 use crate::driver::AccessMode;
 use crate::memory::Element;
 
-/// A function that combines two values, for [`CudaStream::scan`](crate::CudaStream::scan): a function with `#[kernel(scan(…))]` or `#[kernel(reduce(…))]`, or
-/// one of [`reductions`](super::reductions).
+/// A function that combines two values, for [`CudaStream::scan`](crate::CudaStream::scan): a function with `#[kernel(scan(…))]` or
+/// `#[kernel(reduce(…))]`, or one of [`reductions`](super::reductions).
 ///
 /// # Safety
 /// The two platforms have one meaning of each function, and `State` and the type of that name in [`cuda`](Self::cuda) have one
@@ -35,7 +35,7 @@ pub unsafe trait ScanKernel: 'static {
     /// The file and the line of the function.
     #[doc(hidden)]
     const PLACE: (&'static str, u32);
-    /// Whether a division may be one by 0.
+    /// Whether the function may report a mistake, as a division by 0.
     #[doc(hidden)]
     const REPORTS: bool;
 
@@ -45,10 +45,10 @@ pub unsafe trait ScanKernel: 'static {
     /// The value of the element with this number.
     #[doc(hidden)]
     fn of(element: Self::Input, index: u64) -> Self::State;
-    /// The value of two.
+    /// Combines two values.
     #[doc(hidden)]
     fn combine(a: Self::State, b: Self::State) -> Self::State;
-    /// The result of this number of elements.
+    /// The result for the value of so many elements.
     #[doc(hidden)]
     fn finish(state: Self::State, count: u64) -> Self::Output;
     /// The same in CUDA: statements that define the type `streamflow_reduction`, and its value `streamflow_op`.

@@ -84,8 +84,8 @@ pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
     source
 }
 
-/// Returns the attribute that limits a kernel's registers to the number that is available in a block of this size. A scan has three
-/// blocks at once, since each waits for earlier ones.
+/// Returns the attribute that limits a kernel's registers to the number that is available in a block of this size. Of a scan, a
+/// multiprocessor has three blocks at once: while a block waits for the values of earlier ones, the others load and store.
 fn launch_bounds(threads: [u32; 3], is_scan: bool) -> String {
     let at_once = if is_scan { ", 3" } else { "" };
     format!("__launch_bounds__({}{at_once}) ", threads.iter().product::<u32>())

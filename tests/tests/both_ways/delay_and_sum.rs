@@ -1,4 +1,4 @@
-//! Delay and sum: an image of the echoes of a plane wave, of which a row of elements has the signals.
+//! Delay and sum: an image of the echoes of a plane wave, from the signals of a row of elements.
 
 use streamflow::kernel::Strided;
 use streamflow::prelude::*;

@@ -1,4 +1,4 @@
-//! Scan conversion: the pixels of a sector, of which each beam has the samples from the tip outwards.
+//! Scan conversion: the pixels of a sector, from beams with samples from the tip outwards.
 
 use streamflow::kernel::Strided;
 use streamflow::prelude::*;
@@ -126,7 +126,7 @@ pub(super) fn test(platform: &Platform) -> Result<(), Failed> {
     check_control(&scaled, &wanted)
 }
 
-/// The pixels, in numbers of 64 bits. None is so near to the edge of the sector that rounding decides on which side it is.
+/// The pixels, in numbers of 64 bits. Each one is so far from the edge of the sector that rounding does not decide on its side.
 fn plain(sector: &[f32]) -> Result<Vec<f64>, Failed> {
     let pixel = |i: usize| {
         let x = ((i % SHAPE[1]) as f64 - f64::from(TIP)) * f64::from(STEP);

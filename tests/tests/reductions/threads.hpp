@@ -71,7 +71,7 @@ static void run_block(unsigned int block) {
     }
 }
 
-/// The blocks of launches with these parameters, each of which has 16 bytes.
+/// The blocks of launches with these parameters of 16 bytes each.
 static unsigned long long product(const unsigned long long* params, int first) {
     unsigned long long all = 1;
     for (int dim = first; dim < first + 4; ++dim) all *= params[2 * dim];

@@ -1,7 +1,7 @@
 //! The CUDA text of scans, compiled as C++ for the host by the module of the same name of reductions.
 
 use streamflow::__private::{KernelInfo, ScanKernel, Scanned};
-use streamflow::kernel::reductions::{ArgMax, Max, Mean, Sum};
+use streamflow::kernel::reductions::{ArgMax, Max, Mean, Min, Sum};
 use streamflow_tests::Failed;
 
 use crate::reductions::compiled::{Case, run_all, run_mistakes};
@@ -15,8 +15,13 @@ fn info<K: ScanKernel>() -> &'static KernelInfo {
 fn cases() -> Vec<Case> {
     let case = |name, test, kernels| Case { name, test, kernels, tree: SCAN, edit: None };
     let sum = || vec![info::<super::sum>()];
-    let library =
-        vec![info::<Sum<u8>>(), info::<Mean<u8>>(), info::<Max<i32>>(), info::<ArgMax<i32>>()];
+    let library = vec![
+        info::<Sum<u8>>(),
+        info::<Mean<u8>>(),
+        info::<Min<u8>>(),
+        info::<Max<i32>>(),
+        info::<ArgMax<i32>>(),
+    ];
     vec![
         case("lengths", super::some_lengths, sum()),
         case("few lengths", super::few_lengths, sum()),
@@ -26,7 +31,7 @@ fn cases() -> Vec<Case> {
         case("order", super::order, vec![info::<super::last>()]),
         case("mapped", super::mapped, vec![info::<super::squares>()]),
         case("library", super::library, library),
-        case("many tiles", super::many_tiles, vec![info::<Sum<u8>>()]),
+        case("many tiles", super::fewer_tiles, vec![info::<Sum<u8>>()]),
     ]
 }
 

@@ -3,7 +3,8 @@
 use streamflow::memory::Complex;
 use streamflow::prelude::*;
 use streamflow::testing::{Draw, Tolerance};
-use streamflow_examples::radar::{average, compress, listen};
+use streamflow_examples::edges::grey;
+use streamflow_examples::radar::{average, cfar, compress, listen};
 use streamflow_examples::seed_app::{exp_linspace, multiply_sum_rows};
 use streamflow_examples::stream_semantics::{join, scale};
 use streamflow_examples::temporal::share;
@@ -35,6 +36,10 @@ pub(crate) fn add(bodies: Bodies) -> Bodies {
             let (a, b) = (draw.values(rows * cols, 0.0..=1.0), draw.values(rows * cols, 0.0..=1.0));
             (Grid::blocks(rows), (vec![UNWRITTEN; rows], a, b, cols as u32))
         })
+        .same::<grey>(Tolerance::ulps(4), |draw| {
+            let n = draw.len(0..=5000);
+            (n.into(), (vec![UNWRITTEN; n], draw.values(3 * n, 0..=255)))
+        })
         .same::<share>(Tolerance::EXACT, |draw| {
             let n = draw.len(0..=5000);
             let frame = draw.values(n, -1.0..=1.0);
@@ -61,6 +66,15 @@ pub(crate) fn add(bodies: Bodies) -> Bodies {
             let mean = draw.values(map.len(), 0.0..=1.0);
             let (_, cells) = signal(draw, channels * map.len());
             (map.len().into(), (mean, map, cells, samples, draw.value(0.0..=1.0)))
+        })
+        // The sums have no products, and there is one product on each side of the comparison, so the result is exact.
+        .same::<cfar>(Tolerance::EXACT, |draw| {
+            let (samples, rows) = (draw.len(1..=300), draw.len(0..=40));
+            let map = draw.values(rows * samples, 0.0..=1.0);
+            let (guard, training) = (draw.value(0..=5), draw.value(0..=10));
+            let found = draw.values(map.len(), 0..=255);
+            let threshold = draw.value(1.0..=3.0);
+            (map.len().into(), (found, map, samples, guard, training, threshold))
         })
         .same::<join>(Tolerance::EXACT, |draw| {
             let n = draw.len(0..=5000);

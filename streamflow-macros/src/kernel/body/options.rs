@@ -7,7 +7,7 @@ use syn::{Expr, Token};
 
 use crate::diagnostic::{Errors, similar};
 
-/// What a form can have.
+/// A form, with the names of its options.
 pub(super) struct Form {
     /// "a reduction"
     pub(super) name: &'static str,

@@ -121,9 +121,12 @@ fn check_types(
         &signature.arguments[..]
     else {
         if function.sig.inputs.iter().all(|input| matches!(input, FnArg::Typed(_))) {
-            let count = signature.arguments.len();
+            let count = match signature.arguments.len() {
+                1 => "1 argument".to_owned(),
+                count => format!("{count} arguments"),
+            };
             let text = format!(
-                "{noun} combines two values, and this has {count} arguments: write `fn {name}(a: f32, b: f32) -> f32`"
+                "{noun} combines two values, and this has {count}: write `fn {name}(a: f32, b: f32) -> f32`"
             );
             errors.at(name, text);
         }

@@ -7,8 +7,8 @@
 //!
 //! - **Neighbours.** Each four elements are combined in order, which gives four values. A result is `b ∘ v`, of its value `v` among the
 //!   four and the value `b` of all elements before the four.
-//! - **Lanes.** For `n` ≤ 16 there is one lane. So it is for each of at least 4,096 rows along an axis whose stride is larger than
-//!   that of another dimension. The lane combines the last values of the fours in order, beginning with the identity.
+//! - **Lanes.** A row has one lane for `n` ≤ 16. It also has one if there are at least 4,096 rows, and a dimension of more than one
+//!   element has a smaller stride than the axis. The lane combines the last values of the fours in order, after the identity.
 //! - **Lanes of a warp.** For `n` ≤ 512 there are 32 lanes for 128 elements. For `d` of 1, 2, 4, 8 and 16, lane `l` combines the value
 //!   of lane `l - d` with its own. That of the last lane is the value of the 128 elements. These values are combined in order.
 //! - **Tiles.** More elements are split into tiles of 8 warps with 8, 4 or 2 times 128 elements for values of at most 4, at most 8, or
@@ -42,10 +42,12 @@ impl CudaStream {
     ///
     /// `K` is a function with [`#[kernel(scan(identity = 0.0))]`](macro@crate::kernel), a reduction, or one of
     /// [`reductions`](crate::kernel::reductions): `Sum` gives running sums, `Mean` running means. The output has the shape of the
-    /// input, 1 to 4 dimensions of any strides. For a result without its own element, write to a part that begins one place later.
+    /// input, at most 4 dimensions of any strides. For results without their own elements, write to the part of a longer output
+    /// that begins one place later, and the identity to its first element.
     ///
-    /// The values are combined in the order of the elements by one tree: the result is equal bit by bit on each GPU and on the
-    /// simulator. A function for which `(a ∘ b) ∘ c` differs from `a ∘ (b ∘ c)` by more than rounding is no scan.
+    /// The values are combined in the order of the elements, by a tree that depends on the shape and the strides of the input: a
+    /// result that is a number is equal bit by bit on each GPU and on the simulator, if `map` has exact operations alone. A function
+    /// for which `(a ∘ b) ∘ c` differs from `a ∘ (b ∘ c)` by more than rounding is no scan.
     ///
     /// ```
     /// use streamflow::kernel::reductions::Max;
@@ -71,7 +73,7 @@ impl CudaStream {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Shapes`] for shapes that differ; [`Error::OutOfMemory`] for the values of parts, about one for each thousand elements;
+    /// [`Error::Shapes`] for shapes that differ; [`Error::OutOfMemory`] for the values of parts, at most a byte for each 16 elements;
     /// those of [`launch`](Self::launch).
     #[track_caller]
     pub fn scan<'a, K: ScanKernel>(
@@ -85,6 +87,9 @@ impl CudaStream {
 
     /// Queues a scan along one axis: `stream.scan_axis::<sum>(&mut sums, &image, 1)?` has the running sums of each row. In other
     /// respects as [`scan`](Self::scan).
+    ///
+    /// From 4,096 rows on, an axis that is not the one with the smallest stride has another tree: the running sums of a matrix's
+    /// columns may differ in the last bits from those of the same numbers as rows. Each such row is the work of one thread.
     ///
     /// # Errors
     /// As for [`scan`](Self::scan); [`Error::Shapes`] if the input has no such axis.
