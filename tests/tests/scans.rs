@@ -31,7 +31,7 @@ pub(crate) fn suite() -> Suite {
         .both("a_scan_keeps_the_order_of_elements", order)
         .both("a_scan_maps_elements_first", mapped)
         .both("the_reductions_of_the_library_are_scans", library)
-        .large(|suite| suite.both("each_group_of_tiles_is_scanned", many_tiles))
+        .cuda("each_group_of_tiles_is_scanned", many_tiles)
         .both("without_elements_a_scan_writes_nothing", empty)
         .both("a_division_by_0_in_a_scan_is_reported", divisions)
         .both("shapes_that_do_not_fit_a_scan_are_named", refused)
@@ -81,18 +81,17 @@ fn check_row(what: &str, found: &[f32], wanted: &[f32]) -> Result<(), Failed> {
 
 /// Scans parts of `values` of these lengths, and checks that nothing beside the results is written. Addresses of elements and of
 /// results are aligned to a word of four, and are not.
-fn lengths(
-    platform: &Platform,
-    lengths: impl IntoIterator<Item = usize>,
-    most: usize,
-) -> Result<(), Failed> {
+fn lengths(platform: &Platform, lengths: &[usize]) -> Result<(), Failed> {
     let s = stream(platform)?;
-    let values = noise(most + 8);
+    let most = lengths.iter().max().map_or(8, |most| most + 8);
+    let values = noise(most);
     let a = uploaded(platform, &values, &s)?;
-    let mut out = platform.tensor([most + 8], &s)?;
-    for n in lengths {
-        for [first, to] in [[0, 0], [n % 5 + 1, 4], [4, 1]] {
-            s.upload_blocking(&vec![-7.0; most + 8], &mut out)?;
+    let mut out = platform.tensor([most], &s)?;
+    for &n in lengths {
+        // Long ones are aligned, since they are slow.
+        let places = [[0, 0], [n % 5 + 1, 4], [4, 1]];
+        for &[first, to] in &places[..if n < 20_000 { 3 } else { 1 }] {
+            s.upload_blocking(&vec![-7.0; most], &mut out)?;
             let view = out.view_mut().slice(0, to..to + n);
             let view = view.ok_or_else(|| Failed::msg("a part within the tensor is an error"))?;
             s.scan::<sum>(view, part(a.view(), 0, first..first + n)?)?;
@@ -107,44 +106,40 @@ fn lengths(
     Ok(())
 }
 
+const TILE: usize = 8192;
+
 fn each_length(platform: &Platform) -> Result<(), Failed> {
-    lengths(platform, 0..=700, 700)
+    let short = 0..=140;
+    lengths(platform, &short.chain(505..=520).chain([640, 1023, 1100]).collect::<Vec<_>>())
+}
+
+/// Where the number of tiles and of groups changes.
+fn limits(platform: &Platform) -> Result<(), Failed> {
+    let groups = [32 * TILE, 32 * TILE + 1, 33 * TILE + 1];
+    lengths(platform, &[&[TILE - 1, TILE, TILE + 1, 2 * TILE + 1][..], &groups].concat())
 }
 
 /// Lengths for code that is slow.
 fn some_lengths(platform: &Platform) -> Result<(), Failed> {
-    let lengths =
-        [1, 3, 15, 16, 17, 127, 128, 130, 511, 512, 513, 8191, 8192, 8193, 16_385, 280_001];
-    self::lengths(platform, lengths, 280_001)
+    let short = [1, 3, 15, 16, 17, 127, 128, 130, 511, 512, 513];
+    lengths(platform, &[&short[..], &[TILE - 1, TILE, TILE + 1, 2 * TILE + 1]].concat())
 }
 
 /// Lengths that show mistakes.
 fn few_lengths(platform: &Platform) -> Result<(), Failed> {
-    lengths(platform, [5, 17, 300, 700, 8200, 280_001], 280_001)
+    lengths(platform, &[5, 17, 300, 700, TILE + 8])
 }
 
-/// Where the number of tiles, of groups, and of groups of groups changes.
-fn limits(platform: &Platform) -> Result<(), Failed> {
-    let s = stream(platform)?;
-    let tile = 8192;
-    let most = 1057 * tile + 5;
-    let values = noise(most);
-    let a = uploaded(platform, &values, &s)?;
-    let around = [1, 2, 32, 33].map(|tiles| [tiles * tile - 1, tiles * tile, tiles * tile + 1]);
-    for n in around.into_iter().flatten().chain([most]) {
-        let mut out = platform.tensor([n], &s)?;
-        s.upload_blocking(&vec![f32::NAN; n], &mut out)?;
-        s.scan::<sum>(&mut out, part(a.view(), 0, 0..n)?)?;
-        check_row("the sums", &s.download_blocking::<f32>(&out)?, &SUM.row(&values[..n]))?;
-    }
-    Ok(())
+/// Tiles of three groups.
+fn groups(platform: &Platform) -> Result<(), Failed> {
+    lengths(platform, &[65 * TILE + 1])
 }
 
 /// The control of the tests above: other trees have sums with other bits.
 fn another_tree(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let mut differences = [0; 3];
-    for n in [40, 100, 300, 999, 9000, 50_000, 300_000] {
+    for n in [40, 100, 300, 999, 9000, 20_000, 140_000] {
         let values = noise(n);
         let mut out = platform.tensor([n], &s)?;
         s.scan::<sum>(&mut out, &uploaded(platform, &values, &s)?)?;
@@ -180,7 +175,7 @@ fn rows(shape: &[usize], axis: usize) -> Vec<Vec<usize>> {
 }
 
 fn each_axis(platform: &Platform) -> Result<(), Failed> {
-    let shapes: [&[usize]; 13] = [
+    let shapes: [&[usize]; 15] = [
         &[700],
         &[1],
         &[40, 3],
@@ -224,7 +219,7 @@ fn axes(platform: &Platform, shapes: &[&[usize]]) -> Result<(), Failed> {
 }
 
 fn many_columns(platform: &Platform) -> Result<(), Failed> {
-    axes(platform, &[&[40, 4096], &[40, 4095], &[2, 18, 2100]])
+    axes(platform, &[&[18, 4096], &[18, 4095], &[2, 18, 2100]])
 }
 
 fn few_columns(platform: &Platform) -> Result<(), Failed> {
@@ -284,7 +279,7 @@ fn last(a: i32, b: i32) -> i32 {
 
 fn order(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
-    for n in [9, 200, 5000, 200_000] {
+    for n in [9, 200, 5000, 40_000] {
         let is_there = |x: &f32| x.to_bits().is_multiple_of(61);
         let numbers = noise(n).into_iter().enumerate();
         let values: Vec<i32> =
@@ -318,7 +313,7 @@ fn bytes(n: usize) -> Vec<u8> {
 fn mapped(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let model = Model { identity: 0.0, combine: squares, steps: 4 };
-    for n in [5, 400, 1000, 70_001] {
+    for n in [5, 400, 1000, 20_001] {
         let values = bytes(n + 1);
         let a = uploaded(platform, &values, &s)?;
         for first in [0, 1] {
@@ -334,7 +329,7 @@ fn mapped(platform: &Platform) -> Result<(), Failed> {
 /// Values of 4, 8 and 16 bytes.
 fn library(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
-    for n in [3, 700, 70_000] {
+    for n in [3, 700, 20_000] {
         let small = bytes(n);
         let a = uploaded(platform, &small, &s)?;
         let mut sums = uploaded(platform, &vec![7_u64; n], &s)?;
@@ -379,19 +374,10 @@ fn library(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// More tiles than two groups of groups have.
+/// More tiles than two groups of groups have. On the simulator, the unit test of the values of tiles has as many.
 fn many_tiles(platform: &Platform) -> Result<(), Failed> {
-    sums_of_tiles(platform, 2100)
-}
-
-/// More tiles than a group of groups has, for code that is slow.
-fn fewer_tiles(platform: &Platform) -> Result<(), Failed> {
-    sums_of_tiles(platform, 1030)
-}
-
-fn sums_of_tiles(platform: &Platform, tiles: usize) -> Result<(), Failed> {
     let s = stream(platform)?;
-    let n = tiles * 4096 + 3;
+    let n = 2100 * 4096 + 3;
     let small = bytes(n);
     let mut sums = uploaded(platform, &vec![7_u64; n], &s)?;
     s.scan::<Sum<u8>>(&mut sums, &uploaded(platform, &small, &s)?)?;
@@ -464,12 +450,12 @@ fn refused(platform: &Platform) -> Result<(), Failed> {
 fn ordered(platform: &Platform) -> Result<(), Failed> {
     let pool = platform.stream_pool("SCANS", &CudaStreamPool::new())?;
     let (one, other) = (pool.allocate("one")?, pool.allocate("other")?);
-    let n = 100_000;
+    let n = 20_000;
     let a = uploaded(platform, &vec![1.0_f32; n], &one)?;
     let b = uploaded(platform, &vec![2.0_f32; n], &one)?;
     let mut work = platform.tensor::<f32>([n], &one)?;
     let (mut first, mut second) = (platform.tensor([n], &other)?, platform.tensor([n], &one)?);
-    for _ in 0..20 {
+    for _ in 0..5 {
         one.copy(&a, &mut work)?;
         other.scan::<sum>(&mut first, &work)?;
         one.copy(&b, &mut work)?;

@@ -31,7 +31,7 @@ fn cases() -> Vec<Case> {
         case("order", super::order, vec![info::<super::last>()]),
         case("mapped", super::mapped, vec![info::<super::squares>()]),
         case("library", super::library, library),
-        case("many tiles", super::fewer_tiles, vec![info::<Sum<u8>>()]),
+        case("groups", super::groups, sum()),
     ]
 }
 
@@ -60,9 +60,8 @@ pub(super) fn mistakes() -> Result<Option<String>, Failed> {
         ),
         ("few lengths", "before[step] = op.combine(sum, before[step]);", ""),
         ("few lengths", "lane < of_group ? board", "lane <= of_group ? board"),
-        ("many tiles", "is_last ? super > 0 :", "is_last ? super > 1 :"),
         (
-            "few lengths",
+            "groups",
             "is_last ? super > 0 : lane < of_super;",
             "is_last ? super > 0 : lane + 1 < of_super;",
         ),

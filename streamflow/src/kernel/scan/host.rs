@@ -209,3 +209,25 @@ impl<S: Copy> Values<S> {
         is_last
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::reductions::{Max, Sum};
+
+    /// Tiles of more than two groups of groups, with sums that do not depend on the tree.
+    #[test]
+    fn the_value_before_each_tile_is_that_of_all_tiles_before_it() {
+        let (mut sums, mut most) = (Board::<Sum<u8>>::default(), Board::<Max<i32>>::default());
+        let (mut sum, mut largest) = (0, i32::MIN);
+        for tile in 0..2 * 1024 + 70 {
+            let value = tile * tile % 1009;
+            assert_eq!(sums.before(value), sum, "tile {tile}");
+            sum += value;
+            // The largest value is among the first tiles.
+            let value = 5000 - (tile as i32 - 40).abs();
+            assert_eq!(most.before(value), largest, "tile {tile}");
+            largest = largest.max(value);
+        }
+    }
+}
