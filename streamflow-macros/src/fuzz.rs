@@ -254,6 +254,16 @@ fn what_once_made_a_macro_fail_expands_to_items() {
     let add = Use::Kernel(options, add);
     check(&add, &add.clone().expand());
 
+    let sum = quote::quote!(
+        struct Sum {
+            #[input]
+            frame: &Tensor<u8>,
+            seen: Seen<u8>,
+        }
+    );
+    let sum = Use::Operator(quote::quote!(), sum);
+    check(&sum, &sum.clone().expand());
+
     let graph = Use::Graph(quote::quote!(
         struct Conditions {
             #[when(room(self))]

@@ -155,6 +155,9 @@ fn constant(name: &Ident, written: &Type, ty: &TokenStream, check: &TokenStream)
     let (first, last) = ends(written);
     let lead = quote_spanned!(first=> <);
     let end = quote_spanned!(last=> __STREAMFLOW_IS);
+    // A sum of traits, as `Seen +`, is no type before `as` without parentheses.
+    let is_sum = matches!(written, Type::TraitObject(object) if object.dyn_token.is_none());
+    let ty = if is_sum { &quote!((#ty)) } else { ty };
     quote! {
         #[allow(non_upper_case_globals)]
         const #name: ::core::primitive::bool = #lead #ty as ::streamflow::__private::#check>::#end;
