@@ -2,8 +2,8 @@
 
 use super::body::RANK;
 use super::map::{MapInput, MapOutput, Operand};
-use super::{ParamInfo, ParamKind};
-use crate::driver::AccessMode;
+use super::{Axes, Coverage, CudaBody, KernelInfo, ParamInfo, ParamKind};
+use crate::driver::{AccessMode, HostKernel};
 use crate::memory::Element;
 
 /// A function that combines two values, for [`CudaStream::scan`](crate::CudaStream::scan): a function with `#[kernel(scan(…))]` or
@@ -78,6 +78,28 @@ pub(super) fn offset(mut index: u64, shape: &[u64; RANK], stride: &[u64; RANK]) 
         index /= len;
     }
     sum as usize
+}
+
+/// The description of a launch of a function, with a text for CUDA and a body for the simulator.
+pub(super) const fn described<K: ScanKernel>(
+    cuda: fn() -> String,
+    params: &'static [ParamInfo],
+    host: HostKernel,
+) -> KernelInfo {
+    KernelInfo {
+        name: K::NAME,
+        entry: K::ENTRY,
+        file: K::PLACE.0,
+        line: K::PLACE.1,
+        cuda: CudaBody::Made(cuda),
+        params,
+        generics: &[],
+        threads: Some([256, 1, 1]),
+        coverage: Coverage::GridStride,
+        axes: Axes::UNKNOWN,
+        reports: K::REPORTS,
+        host,
+    }
 }
 
 /// A parameter.

@@ -129,7 +129,7 @@ impl CudaStream {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`map`](Self::map). Shapes that don't fit are told with the operands as they are written.
+    /// Those of [`map`](Self::map). An error about shapes names the operands as they are written.
     #[track_caller]
     pub fn evaluate<'a, E: Evaluate<'a>>(
         &self,

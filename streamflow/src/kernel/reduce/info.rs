@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 
 use super::host;
 use crate::driver::HostArgs;
-use crate::kernel::combine::{NUMBER, ScanKernel, list, param};
+use crate::kernel::combine::{NUMBER, ScanKernel, described, list, param};
 use crate::kernel::launched::Noted;
-use crate::kernel::{Axes, Coverage, CudaBody, KernelInfo, ParamInfo, ParamKind};
+use crate::kernel::{KernelInfo, ParamInfo, ParamKind};
 
 /// The kernel of a reduction.
 #[derive(Debug)]
@@ -28,20 +28,7 @@ const PARAMS: &[ParamInfo] = &[
 
 impl<K: ScanKernel> Described<K> {
     /// The description.
-    pub const INFO: &'static KernelInfo = &KernelInfo {
-        name: K::NAME,
-        entry: K::ENTRY,
-        file: K::PLACE.0,
-        line: K::PLACE.1,
-        cuda: CudaBody::Made(text::<K>),
-        params: PARAMS,
-        generics: &[],
-        threads: Some([256, 1, 1]),
-        coverage: Coverage::GridStride,
-        axes: Axes::UNKNOWN,
-        reports: K::REPORTS,
-        host: body::<K>,
-    };
+    pub const INFO: &'static KernelInfo = &described::<K>(text::<K>, PARAMS, body::<K>);
 }
 
 impl<K: ScanKernel> Noted for Described<K> {

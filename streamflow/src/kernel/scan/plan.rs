@@ -178,3 +178,29 @@ impl Plan {
 
 /// The number of parameters of a launch, as [`Plan::pass`] passes them.
 pub(super) const PARAMS: usize = 29;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without its last number, or with a block fewer, a value of an earlier scan would stay in the memory.
+    #[test]
+    fn the_launch_before_clears_each_number_of_the_memory() {
+        let (none, ones) = ([0; RANK], [1; RANK]);
+        for (rows, tiles, values) in [(1, 2, 4), (3, 33, 3 * 36), (1, 1025, 1025 + 33 + 2)] {
+            let kept = [1, 1, 1, rows];
+            let [stride, to, step, first] = [none; 4];
+            let plan = Plan { stride, shape: ones, to, kept, step, first, tiles, form: BY_TILES };
+            for (size, words) in [(1, 1), (4, 1), (8, 2), (12, 3), (16, 4)] {
+                let numbers = 1 + values * words;
+                assert_eq!(
+                    plan.numbers(size),
+                    numbers,
+                    "{rows} rows of {tiles} tiles of {size} bytes"
+                );
+                let threads = plan.clear().blocks(size) * BLOCK;
+                assert!((numbers..numbers + BLOCK).contains(&threads), "{threads} for {numbers}");
+            }
+        }
+    }
+}
