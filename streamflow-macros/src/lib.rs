@@ -291,7 +291,7 @@ pub fn kernel_fn(options: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// An expression of tensors and numbers, which [`CudaStream::evaluate`](../streamflow/struct.CudaStream.html#method.evaluate)
-/// computes for each element in one launch.
+/// computes for each element in one launch, after its reductions.
 ///
 /// A variable, or a field as `self.gain`, is an *operand*: a `Tensor`, a `Buffer` or a `TensorView` stands for its element at this
 /// place, and a number for itself. At most six are different, four of them in memory. The rest is as in the body of a kernel with
@@ -299,6 +299,16 @@ pub fn kernel_fn(options: TokenStream, item: TokenStream) -> TokenStream {
 /// [`#[kernel_fn]`](macro@kernel_fn). rustc infers all types from the operands, so a `u8` and an `f32` meet by a cast, and the
 /// output has the expression's type. Two sequences are there, too: `iota()` is the number of the element as a `usize`, and
 /// `linspace(start, stop, count)` has `start` at element 0, and `stop` at element `count - 1`.
+///
+/// # Reductions
+/// `image.mean(axis = 1)` is an operand, too: the mean of each row. So are `sum`, `min`, `max`, `arg_min` and `arg_max`, with the
+/// types and meanings of `streamflow::kernel::reductions`, and `reduce::<energy>(axis = 1)` with a function of one's own. As in
+/// NumPy, the axis is left out of the result's shape, or has the length 1 there with `keepdims = true`; without an axis all
+/// elements are reduced to one. A reduction of an expression, as `(image * weights).sum(axis = 0)`, has the shape to which the
+/// operands in the parentheses broadcast. `((image > 0.5) as u32).sum()` counts elements.
+///
+/// Each reduction is a launch before that of the expression, or two for many elements, and so is each expression that is reduced.
+/// Their memory is the platform's, for as long as the work takes.
 ///
 /// ```ignore
 /// use streamflow::prelude::*;
@@ -313,6 +323,10 @@ pub fn kernel_fn(options: TokenStream, item: TokenStream) -> TokenStream {
 /// assert_eq!(stream.download_blocking::<f32>(&out)?, [10.0, 0.5, 30.0, 0.5]);
 /// stream.evaluate(&mut out, expr!(linspace(0.0, 3.0, 4) + (iota() % 2) as f32))?;
 /// assert_eq!(stream.download_blocking::<f32>(&out)?, [0.0, 2.0, 2.0, 4.0]);
+/// stream.evaluate(&mut out, expr!(image - image.mean(axis = 1, keepdims = true)))?;
+/// assert_eq!(stream.download_blocking::<f32>(&out)?, [1.5, -1.5, 3.5, -3.5]);
+/// stream.evaluate(&mut out, expr!(image / (image * weights).abs().max()))?;
+/// assert_eq!(stream.download_blocking::<f32>(&out)?, [0.0025, -0.005, 0.0075, -0.01]);
 /// # Ok(())
 /// # }
 /// ```

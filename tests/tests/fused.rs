@@ -1,4 +1,6 @@
-//! Expressions of tensors and numbers: `expr!`, evaluated in one launch.
+//! Expressions of tensors and numbers: `expr!`, evaluated in one launch, after one for each reduction within it.
+
+mod reduced;
 
 use streamflow::prelude::*;
 use streamflow_tests::setup::{stream, uploaded};
@@ -17,6 +19,10 @@ pub(crate) fn suite() -> Suite {
         .both("a_division_by_0_in_an_expression_is_the_error_of_a_later_call", division)
         .both("operands_that_do_not_fit_are_told_as_they_are_written", refused)
         .both("an_expression_waits_for_the_work_on_its_operands", ordered)
+        .both("a_reduction_within_an_expression_has_the_bits_of_its_call", reduced::equal)
+        .both("a_reduction_is_of_an_expression", reduced::expressions)
+        .both("a_reduction_within_an_expression_is_in_order", reduced::ordered)
+        .both("a_reduction_that_does_not_fit_is_told_as_it_is_written", reduced::refused)
 }
 
 fn types(platform: &Platform) -> Result<(), Failed> {

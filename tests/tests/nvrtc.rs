@@ -376,6 +376,11 @@ fn reductions_are_compiled_as_they_are_written() -> Result<(), Failed> {
         Described::<Mean<f64>>::INFO,
         Described::<Min<f64>>::INFO,
         Described::<Max<u32>>::INFO,
+        Described::<Max<i8>>::INFO,
+        Described::<Mean<i16>>::INFO,
+        Described::<Sum<i64>>::INFO,
+        Described::<Min<u16>>::INFO,
+        Described::<ArgMin<u64>>::INFO,
         Described::<ArgMin<u8>>::INFO,
         Described::<ArgMax<f64>>::INFO,
     ];
@@ -406,6 +411,8 @@ fn scans_are_compiled_as_they_are_written() -> Result<(), Failed> {
         Scanned::<divided>::INFO,
         Scanned::<Sum<u8>>::INFO,
         Scanned::<Mean<i32>>::INFO,
+        Scanned::<Max<i16>>::INFO,
+        Scanned::<ArgMin<u64>>::INFO,
         Scanned::<Min<f64>>::INFO,
         Scanned::<ArgMax<f64>>::INFO,
     ];

@@ -30,6 +30,7 @@ pub(crate) fn suite() -> Suite {
         .both("views_of_any_strides_are_reduced", strides)
         .both("a_reduction_maps_elements_first", mapped)
         .both("sums_and_means_have_types_of_their_own", types)
+        .both("the_library_reduces_each_type_of_integers", integers)
         .both("extremes_and_their_places_are_the_first", extremes)
         .both("a_nan_is_the_extreme", nans)
         .both("without_elements_the_result_is_the_identity", empty)
@@ -341,6 +342,49 @@ fn types(platform: &Platform) -> Result<(), Failed> {
     let (a, mut out) = (uploaded(platform, &doubles, &s)?, uploaded(platform, &[f64::NAN], &s)?);
     s.reduce::<Sum<f64>>(&mut out, &a)?;
     check_equal(s.download_blocking::<f64>(&out)?, vec![model.all(&doubles)])
+}
+
+/// The library's reductions of one type of integers, whose ends are among the elements.
+macro_rules! integers_of {
+    ($ty:ident, $sum:ident, $platform:expr, $s:expr) => {{
+        let n = 5000_usize;
+        let mixed = |i: usize| (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 5;
+        let mut values: Vec<$ty> = (0..n).map(|i| mixed(i) as $ty).collect();
+        (values[700], values[1700]) = ($ty::MIN, $ty::MAX);
+        let total = values.iter().fold(0, |sum: $sum, x| sum.wrapping_add(*x as $sum));
+        let a = uploaded($platform, &values, $s)?;
+        let (mut sum, mut mean) =
+            (uploaded($platform, &[7 as $sum], $s)?, uploaded($platform, &[f64::NAN], $s)?);
+        let (mut least, mut most) =
+            (uploaded($platform, &[7 as $ty], $s)?, uploaded($platform, &[7 as $ty], $s)?);
+        let mut place = uploaded($platform, &[u64::MAX], $s)?;
+        $s.reduce::<Sum<$ty>>(&mut sum, &a)?;
+        check_equal($s.download_blocking::<$sum>(&sum)?, vec![total])?;
+        $s.reduce::<Mean<$ty>>(&mut mean, &a)?;
+        check_equal($s.download_blocking::<f64>(&mean)?, vec![total as f64 / n as f64])?;
+        $s.reduce::<Min<$ty>>(&mut least, &a)?;
+        $s.reduce::<Max<$ty>>(&mut most, &a)?;
+        check_equal($s.download_blocking::<$ty>(&least)?, vec![$ty::MIN])?;
+        check_equal($s.download_blocking::<$ty>(&most)?, vec![$ty::MAX])?;
+        let first =
+            |end: $ty| values.iter().position(|x| *x == end).map_or(u64::MAX, |at| at as u64);
+        $s.reduce::<ArgMin<$ty>>(&mut place, &a)?;
+        check_equal($s.download_blocking::<u64>(&place)?, vec![first($ty::MIN)])?;
+        $s.reduce::<ArgMax<$ty>>(&mut place, &a)?;
+        check_equal($s.download_blocking::<u64>(&place)?, vec![first($ty::MAX)])?;
+    }};
+}
+
+fn integers(platform: &Platform) -> Result<(), Failed> {
+    let stream = stream(platform)?;
+    let s = &stream;
+    integers_of!(i8, i64, platform, s);
+    integers_of!(i16, i64, platform, s);
+    integers_of!(i64, i64, platform, s);
+    integers_of!(u8, u64, platform, s);
+    integers_of!(u16, u64, platform, s);
+    integers_of!(u64, u64, platform, s);
+    Ok(())
 }
 
 /// Equal elements are there several times, and the first counts.

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use streamflow::Stream;
+use streamflow::kernel::reductions::Sum;
 use streamflow::memory::Pinned;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, fill, slow_copy};
@@ -73,7 +74,23 @@ const FAILING: &[(&str, CallKind, [f32; 2], Call)] = &[
     ("a part with gaps", CallKind::Copy, [5.0, 3.0], |m| m.copy_to_a_part()),
     ("fill_bytes", CallKind::Fill, [0.0; 2], |m| m.stream.fill_bytes(&mut m.target, 0)),
     ("launch", CallKind::Launch, [4.0; 2], |m| m.stream.launch::<add_one>(LEN, (&mut m.target,))),
+    ("map", CallKind::Launch, [4.0; 2], |m| m.stream.map::<climb>((&mut m.target,))),
+    ("scan", CallKind::Launch, [5.0, 40.0], |m| m.stream.scan::<Sum<f32>>(&mut m.target, &m.other)),
+    ("evaluate", CallKind::Launch, [6.0; 2], |m| {
+        let other = &m.other;
+        m.stream.evaluate(&mut m.target, expr!(other + 1.0))
+    }),
+    ("a reduction of evaluate", CallKind::Launch, [6.0; 2], |m| {
+        let other = &m.other;
+        m.stream.evaluate(&mut m.target, expr!(other.max() + 1.0))
+    }),
 ];
+
+/// As `add_one`.
+#[kernel(map)]
+fn climb(out: &mut f32) {
+    *out += 1.0;
+}
 
 /// Calls that are refused for their arguments.
 const REFUSED: &[(&str, Call)] = &[
@@ -91,6 +108,19 @@ const REFUSED: &[(&str, Call)] = &[
         let source = m.cx.tensor::<f32>([LEN + 1], &m.stream)?;
         m.stream.launch::<slow_copy>(LEN, (&mut m.target, &source, 0))
     }),
+    ("another shape", |m| {
+        let source = m.cx.tensor::<f32>([3], &m.stream)?;
+        m.stream.evaluate(&mut m.target, expr!(source + 1.0))
+    }),
+    ("an axis that is not there", |m| {
+        let other = &m.other;
+        m.stream.evaluate(&mut m.target, expr!(other.max(axis = 2)))
+    }),
+    ("a scan of another shape", |m| {
+        let source = m.cx.tensor::<f32>([3], &m.stream)?;
+        m.stream.scan::<Sum<f32>>(&mut m.target, &source)
+    }),
+    ("a reduction to another shape", |m| m.stream.reduce::<Sum<f32>>(&mut m.target, &m.other)),
     ("gaps between columns", |m| {
         let to = m.target.view_mut().slice(1, 0..2);
         to.map_or(Ok(()), |mut to| m.stream.fill_bytes(&mut to, 0))

@@ -78,7 +78,7 @@ impl Translator<'_> {
 
     /// `x.sqrt()`
     pub(super) fn method(&mut self, call: &ExprMethodCall) -> Value {
-        if let Some(value) = self.window_method(call) {
+        if let Some(value) = self.window_method(call).or_else(|| self.reduction(call)) {
             return value;
         }
         if call.method == "len" && call.args.is_empty() && call.turbofish.is_none() {

@@ -1,7 +1,7 @@
 //! Expands `expr!`: an expression of tensors and numbers, as a kernel of one element whose operands are found in the expression.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote};
 use syn::Expr;
 use syn::spanned::Spanned;
 
@@ -10,16 +10,14 @@ use super::expand::{is_short, reports};
 use super::host::witnesses;
 use super::signature::{Argument, Kind, Signature};
 use super::translate::{Body, Translator};
-use super::value::Value;
-use super::value::argument_name;
-use super::value::{Operands, name, operand_name};
+use super::value::{Operand, Operands, Value, argument_name, name, operand_name};
 use crate::diagnostic::Errors;
 
 /// The most operands of an expression.
 const MOST: usize = 6;
 
 /// The translation of an expression whose value is the element of `out`, and its operands.
-fn translated(expression: &Expr, errors: &mut Errors) -> (Body, Vec<Expr>) {
+fn translated(expression: &Expr, errors: &mut Errors) -> (Body, Vec<Operand>) {
     let none = Signature::none();
     let mut translator = Translator::new(&none, errors);
     translator.outside = Some(Operands::default());
@@ -47,21 +45,27 @@ pub(crate) fn expr(input: TokenStream) -> TokenStream {
         }
     };
     super::reject_cfg(input, &mut errors);
-    let (body, operands) = translated(&expression, &mut errors);
-    if let Some(beyond) = operands.get(MOST) {
-        let text = format!(
-            "an expression has at most {MOST} operands, and this has {}: evaluate a part of it first",
-            operands.len()
-        );
-        errors.at(beyond, text);
-    }
+    let made = made(&expression, &mut errors);
     if errors.is_empty() {
-        expanded(&expression, &body, &operands)
+        made
     } else {
         let errors = errors.into_tokens();
         // A value of any type, so that rustc reports no second error.
         quote!({ #errors ::streamflow::__private::body::any() })
     }
+}
+
+/// The Rust text of a value of type `Expression`.
+pub(super) fn made(expression: &Expr, errors: &mut Errors) -> TokenStream {
+    let (body, operands) = translated(expression, errors);
+    if let Some(beyond) = operands.get(MOST) {
+        let text = format!(
+            "an expression has at most {MOST} operands, and this has {}: evaluate a part of it first",
+            operands.len()
+        );
+        errors.at(&beyond.written, text);
+    }
+    expanded(expression, &body, &operands)
 }
 
 /// The signature of the kernel: the output, the number of the element, and the operands as elements.
@@ -76,26 +80,24 @@ fn signature(count: usize) -> Signature {
     Signature { arguments, ..Signature::none() }
 }
 
-fn expanded(expression: &Expr, body: &Body, operands: &[Expr]) -> TokenStream {
+fn expanded(expression: &Expr, body: &Body, operands: &[Operand]) -> TokenStream {
     let signature = signature(operands.len());
     let each = operands.iter().enumerate();
-    let names: Vec<_> = each.map(|(number, one)| operand_name(number, one.span())).collect();
+    let names: Vec<_> =
+        each.map(|(number, one)| operand_name(number, one.written.span())).collect();
     let texts = [
         cuda::linear(body, &signature),
         cuda::flat(body, &signature),
         cuda::strided(body, &signature),
     ];
     let written = shown(expression);
-    let shown = operands.iter().map(shown);
+    let shown = operands.iter().map(|operand| shown(&operand.written));
     let (reports, is_short) = (reports(body), is_short(body));
     let (host, items) = (&body.host, &body.items);
     let (witnesses, entries) = (witnesses(body), entries(body));
     let constructor = format_ident!("of_{}", operands.len());
     let checks = &body.checks;
-    let taken = operands.iter().map(|operand| {
-        let called = quote_spanned!(operand.span()=> ::streamflow::__private::expression::operand);
-        quote_spanned!(operand.span()=> #called(&#operand))
-    });
+    let taken = operands.iter().map(|operand| &operand.taken);
     quote! {{
         #(#items)*
         #(#checks)*
@@ -130,7 +132,7 @@ fn expanded(expression: &Expr, body: &Body, operands: &[Expr]) -> TokenStream {
 }
 
 /// An expression as it is shown to people: in one line, close to how it is written.
-fn shown(expression: &Expr) -> String {
+pub(super) fn shown(expression: &Expr) -> String {
     const MOST: usize = 60;
     let text = expression.to_token_stream().to_string();
     let words: Vec<&str> = text.split_whitespace().collect();

@@ -20,6 +20,7 @@ mod methods;
 mod options;
 mod outside;
 mod reduce;
+mod reduced;
 mod refuse;
 mod signature;
 mod statements;

@@ -1,6 +1,8 @@
 //! The operands of an expression: the variables of the program that it names.
 
-use quote::quote;
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Expr, ExprCall, ExprField, ExprIndex, Member};
 
 use super::translate::Translator;
@@ -10,7 +12,7 @@ use super::value::{Value, bare};
 const IOTA: &str = "streamflow_iota__0";
 
 /// Whether an expression names a variable, or a field of one: `image` or `self.gain`.
-fn is_variable(expression: &Expr) -> bool {
+pub(super) fn is_variable(expression: &Expr) -> bool {
     match bare(expression) {
         Expr::Path(path) => path.qself.is_none() && path.path.get_ident().is_some(),
         Expr::Field(field) => {
@@ -21,11 +23,17 @@ fn is_variable(expression: &Expr) -> bool {
     }
 }
 
+/// The Rust text that takes a variable as an operand.
+pub(super) fn taken(variable: &Expr) -> TokenStream {
+    let called = quote_spanned!(variable.span()=> ::streamflow::__private::expression::operand);
+    quote_spanned!(variable.span()=> #called(&#variable))
+}
+
 impl Translator<'_> {
     /// The element of an operand, if the translation is that of an expression and this names one.
     pub(super) fn operand(&mut self, written: &Expr) -> Option<Value> {
         let operands = self.outside.as_mut()?;
-        is_variable(written).then(|| operands.element(written))
+        is_variable(written).then(|| operands.element(written, || taken(written)))
     }
 
     /// Reports an index into an operand, if the translation is that of an expression.

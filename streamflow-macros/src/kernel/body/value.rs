@@ -1,6 +1,6 @@
 //! A value of a body, in both languages.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::Expr;
 use syn::ext::IdentExt;
@@ -41,38 +41,51 @@ pub(super) fn argument_name(ident: &Ident) -> String {
     format!("{}__0", ident.unraw())
 }
 
-/// The operands that an expression has named so far.
+/// An operand of an expression.
+pub(super) struct Operand {
+    /// The operand as it is written.
+    pub(super) written: Expr,
+    /// The Rust text that takes it.
+    pub(super) taken: TokenStream,
+}
+
+/// The operands that an expression has named so far, in the order of their numbers.
 #[derive(Default)]
 pub(super) struct Operands {
-    /// Each as it is written, in the order of their numbers.
-    pub(super) all: Vec<Expr>,
+    pub(super) all: Vec<Operand>,
 }
 
 impl Operands {
-    /// The element of the operand that an expression names, in both languages.
-    pub(super) fn element(&mut self, written: &Expr) -> Value {
-        let path = path(written);
-        let known = self.all.iter().position(|one| self::path(one) == path);
+    /// The element of an operand, in both languages.
+    pub(super) fn element(&mut self, written: &Expr, taken: impl FnOnce() -> TokenStream) -> Value {
+        let keys = keys(bare(written).to_token_stream());
+        let known = self
+            .all
+            .iter()
+            .position(|one| self::keys(bare(&one.written).to_token_stream()) == keys);
         let number = known.unwrap_or_else(|| {
-            self.all.push(written.clone());
+            self.all.push(Operand { written: written.clone(), taken: taken() });
             self.all.len() - 1
         });
         let span = written.span();
-        let first = self.all.get(number).map_or(span, Spanned::span);
+        let first = self.all.get(number).map_or(span, |one| one.written.span());
         let ident = operand_name(number, first.located_at(span));
         Value::new(quote_spanned!(span=> (*#ident)), argument_name(&name(number, span)))
     }
 }
 
-/// The variable that an operand names, as its macro finds it, and the fields.
-fn path(operand: &Expr) -> String {
-    match bare(operand) {
-        Expr::Path(path) => path.path.get_ident().map(key).unwrap_or_default(),
-        Expr::Field(field) => {
-            format!("{}.{}", path(&field.base), field.member.to_token_stream())
+/// The text of an operand, with its names as its macro finds them.
+fn keys(tokens: TokenStream) -> String {
+    let mut text = String::new();
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) => text += &key(&ident),
+            TokenTree::Group(group) => text += &format!("({})", keys(group.stream())),
+            other => text += &other.to_string(),
         }
-        other => other.to_token_stream().to_string(),
+        text.push(' ');
     }
+    text
 }
 
 /// The name by which a variable or a label is found: its text, and where it was written. As in Rust, a variable of a macro's

@@ -5,16 +5,20 @@
 //! of the closures' types.
 
 mod codes;
+mod made;
 mod operand;
+mod reduction;
 
 use std::marker::PhantomData;
 use std::panic::Location;
 
 pub use self::codes::{Forms, Place};
 pub use self::operand::{Form, Operand, Taken, operand};
+pub use self::reduction::{Along, Evaluated, Reduction, evaluated, reduced};
 use super::body::{CudaText, KernelArg};
-use super::map::{Codes, MapOutput, Operands};
-use super::{KernelInfo, launched};
+use super::map::{Codes, MapOutput, Operand as Memory, Operands};
+use super::{KernelInfo, Passing, launched};
+use crate::driver::{AccessMode, SourceLocation};
 use crate::error::Result;
 use crate::memory::Element;
 use crate::stream::CudaStream;
@@ -40,23 +44,31 @@ type Kernel<P, O, F, G> = fn() -> (P, O, F, G);
     label = "no expression",
     note = "write `expr!(…)`"
 )]
-pub unsafe trait Evaluate<'a> {
+pub unsafe trait Evaluate {
     /// The type of an element of the result.
-    type Element: 'a;
+    type Element: Element;
+
+    /// The expression, as it is written.
+    #[doc(hidden)]
+    const NAME: &'static str;
 
     /// The codes of the kernel.
     #[doc(hidden)]
     const CODES: Codes;
 
+    /// Queues the work that makes the operands.
+    #[doc(hidden)]
+    fn prepare(&mut self, stream: &CudaStream, location: SourceLocation) -> Result<()>;
+
     /// Passes the operands.
     #[doc(hidden)]
-    fn pass(self, to: &mut Operands<'a>);
+    fn pass<'s>(&'s self, to: &mut Operands<'s>);
 }
 
 /// A code of an expression, for the list of launched kernels.
-struct Noted<'a, E, const CODE: usize>(PhantomData<(&'a (), E)>);
+struct Noted<E, const CODE: usize>(PhantomData<E>);
 
-impl<'a, E: Evaluate<'a>, const CODE: usize> launched::Noted for Noted<'a, E, CODE> {
+impl<E: Evaluate, const CODE: usize> launched::Noted for Noted<E, CODE> {
     const INFO: &'static KernelInfo = E::CODES.infos[CODE];
 }
 
@@ -64,34 +76,42 @@ impl<'a, E: Evaluate<'a>, const CODE: usize> launched::Noted for Noted<'a, E, CO
 macro_rules! expressions {
     ($($constructor:ident($($A:ident $name:ident $number:tt),*);)*) => {$(
         #[doc(hidden)]
-        #[allow(clippy::too_many_arguments, clippy::extra_unused_lifetimes, reason = "an argument for each operand, or none")]
-        pub fn $constructor<'a, P, O, F, G, $($A),*>(
+        #[allow(clippy::too_many_arguments, reason = "an argument for each operand")]
+        pub fn $constructor<P, O, F, G, $($A),*>(
             _: P,
-            $($name: Taken<'a, $A>,)*
+            $($name: $A,)*
             _: F,
             _: G,
-        ) -> Expression<P, ($(Taken<'a, $A>,)*), O, F, G>
+        ) -> Expression<P, ($($A,)*), O, F, G>
         where
             P: Place,
             O: KernelArg + Element,
-            $($A: Form,)*
-            F: Fn(usize, $(&$A::Value),*) -> O + Copy,
-            G: Fn(&mut CudaText<'_>, $(fn() -> &'static $A::Value),*) + Copy,
+            $($A: Taken,)*
+            F: Fn(usize, $(&<$A::Form as Form>::Value),*) -> O + Copy,
+            G: Fn(&mut CudaText<'_>, $(fn() -> &'static <$A::Form as Form>::Value),*) + Copy,
         {
             Expression { operands: ($($name,)*), kernel: PhantomData }
         }
 
         // SAFETY: the codes are made of the forms of these operands, in this order.
         #[diagnostic::do_not_recommend]
-        unsafe impl<'a, P: Place, O: Element, F, G, $($A: Form),*> Evaluate<'a> for Expression<P, ($(Taken<'a, $A>,)*), O, F, G>
+        unsafe impl<P: Place, O: Element, F, G, $($A: Taken),*> Evaluate for Expression<P, ($($A,)*), O, F, G>
         where
-            ($($A,)*): Forms<P, O, F, G>,
+            ($($A::Form,)*): Forms<P, O, F, G>,
         {
             type Element = O;
 
-            const CODES: Codes = <($($A,)*) as Forms<P, O, F, G>>::CODES;
+            const NAME: &'static str = P::NAME;
 
-            fn pass(self, to: &mut Operands<'a>) {
+            const CODES: Codes = <($($A::Form,)*) as Forms<P, O, F, G>>::CODES;
+
+            fn prepare(&mut self, stream: &CudaStream, location: SourceLocation) -> Result<()> {
+                let _ = (stream, location);
+                $(self.operands.$number.prepare(stream, location)?;)*
+                Ok(())
+            }
+
+            fn pass<'s>(&'s self, to: &mut Operands<'s>) {
                 let _ = &to;
                 $(self.operands.$number.pass(P::NAMES[$number], to);)*
             }
@@ -109,7 +129,7 @@ expressions! {
 }
 
 impl CudaStream {
-    /// Queues the evaluation of an expression for all elements of `out`, in one launch:
+    /// Queues the evaluation of an expression for all elements of `out`, in one launch after those of its reductions:
     /// `stream.evaluate(&mut out, expr!(frame as f32 / 255.0 * gain))?`. Like [`map`](Self::map), it broadcasts operands to the
     /// shape of `out`, comes after all work that its operands must come after, and does not block the host.
     ///
@@ -131,19 +151,40 @@ impl CudaStream {
     /// # Errors
     /// Those of [`map`](Self::map). An error about shapes names the operands as they are written.
     #[track_caller]
-    pub fn evaluate<'a, E: Evaluate<'a>>(
+    pub fn evaluate<'a, E: Evaluate>(
         &self,
         out: impl MapOutput<'a, E::Element>,
-        expression: E,
-    ) -> Result<()> {
+        mut expression: E,
+    ) -> Result<()>
+    where
+        E::Element: 'a,
+    {
         let location = Location::caller();
-        launched::note::<Noted<'a, E, 0>>();
-        launched::note::<Noted<'a, E, 1>>();
-        launched::note::<Noted<'a, E, 2>>();
-        let mut operands = Operands::new();
-        operands.output("out", out.map_output());
-        expression.pass(&mut operands);
-        // SAFETY: the unsafe trait `Evaluate` promises codes of one kernel, and its operands after `out`.
-        unsafe { self.launch_map(&E::CODES, 0, &operands, location) }
+        let out = out.map_output().into_view();
+        let out = Memory::of("out", &out, AccessMode::Write);
+        if let Err(error) = expression.prepare(self, location) {
+            let mut passing = Passing::new();
+            out.touch(&mut passing);
+            passing.fail(&error);
+            return Err(error);
+        }
+        launch(self, &expression, out, location)
     }
+}
+
+/// Launches an expression whose operands are prepared.
+fn launch<E: Evaluate>(
+    stream: &CudaStream,
+    expression: &E,
+    out: Memory<'_>,
+    location: SourceLocation,
+) -> Result<()> {
+    launched::note::<Noted<E, 0>>();
+    launched::note::<Noted<E, 1>>();
+    launched::note::<Noted<E, 2>>();
+    let mut operands = Operands::new();
+    operands.operand(out);
+    expression.pass(&mut operands);
+    // SAFETY: the unsafe trait `Evaluate` promises codes of one kernel, and its operands after `out`, which is an output.
+    unsafe { stream.launch_map(&E::CODES, 0, &operands, location) }
 }

@@ -1,13 +1,14 @@
 //! The operands of an expression: memory and numbers.
 
-use std::fmt;
 use std::marker::PhantomData;
 
-use crate::driver::HostArgs;
+use crate::driver::{HostArgs, SourceLocation};
+use crate::error::Result;
 use crate::kernel::ParamKind;
 use crate::kernel::body::{Elements, KernelArg, RANK};
 use crate::kernel::map::{MapInput, Operands};
 use crate::memory::{Buffer, DeviceSlice, Element, PitchedTensor, Shared, Tensor, TensorView};
+use crate::stream::CudaStream;
 
 /// An operand of an expression: a tensor, a buffer or a view, or a number.
 #[diagnostic::on_unimplemented(
@@ -16,41 +17,35 @@ use crate::memory::{Buffer, DeviceSlice, Element, PitchedTensor, Shared, Tensor,
     note = "an operand is a `Tensor`, a `Buffer` or a `TensorView` of numbers, or a number as `f32` or `u32`"
 )]
 pub trait Operand<'a> {
-    /// How the operand is passed, with the type of an element.
-    type Form: Form;
+    /// The elements, or the number.
+    type Taken: Taken;
 
     /// The elements, or the number.
     #[doc(hidden)]
-    fn taken(self) -> Taken<'a, Self::Form>;
+    fn taken(self) -> Self::Taken;
 }
 
-/// An operand as it is passed to its kernel.
-pub enum Taken<'a, A: Form> {
-    /// Memory with elements.
-    View(TensorView<'a, A::Value>),
-    /// A number.
-    Number(A::Value),
-}
+/// An operand as it is passed to its kernel: elements, a number, or a reduction whose results are made first.
+pub trait Taken {
+    /// How the operand is passed, with the type of an element.
+    type Form: Form;
 
-impl<A: Form> fmt::Debug for Taken<'_, A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if A::IS_MEMORY { "memory" } else { "a number" })
+    /// Queues the work that makes the elements.
+    ///
+    /// # Errors
+    /// Those of the work.
+    fn prepare(&mut self, stream: &CudaStream, location: SourceLocation) -> Result<()> {
+        let _ = (stream, location);
+        Ok(())
     }
+
+    /// Passes the operand. It has been prepared.
+    fn pass<'s>(&'s self, name: &'static str, to: &mut Operands<'s>);
 }
 
 /// The operand of an expression.
-pub fn operand<'a, A: Operand<'a>>(operand: A) -> Taken<'a, A::Form> {
+pub fn operand<'a, A: Operand<'a>>(operand: A) -> A::Taken {
     operand.taken()
-}
-
-impl<'a, A: Form> Taken<'a, A> {
-    /// Passes the operand.
-    pub(super) fn pass(self, name: &'static str, to: &mut Operands<'a>) {
-        match self {
-            Self::View(view) => to.input(name, view),
-            Self::Number(value) => KernelArg::pass(value, |param| to.param(param)),
-        }
-    }
 }
 
 /// How an operand is passed to its kernel.
@@ -76,6 +71,15 @@ pub trait Form {
     /// The coordinates are within the shape of the launch, and no element is written while the reference lives.
     unsafe fn at(found: &Self::Found, at: [usize; RANK]) -> &Self::Value;
 }
+
+/// The form of an operand that a reduction takes.
+#[diagnostic::on_unimplemented(
+    message = "a reduction is of the elements of a tensor, and this is a number",
+    label = "a number"
+)]
+pub trait Reduced: Form {}
+
+impl<T: Element + KernelArg> Reduced for Memory<T> {}
 
 /// The form of an operand with elements.
 #[derive(Debug)]
@@ -123,15 +127,23 @@ impl<T: KernelArg> Form for Number<T> {
     }
 }
 
+impl<T: Element + KernelArg> Taken for TensorView<'_, T> {
+    type Form = Memory<T>;
+
+    fn pass<'s>(&'s self, name: &'static str, to: &mut Operands<'s>) {
+        to.input(name, *self);
+    }
+}
+
 /// Implements the trait for references to memory.
 macro_rules! memory {
     ($($memory:ty),*) => {$(
         #[diagnostic::do_not_recommend]
         impl<'a, T: Element + KernelArg> Operand<'a> for &'a $memory {
-            type Form = Memory<T>;
+            type Taken = TensorView<'a, T>;
 
-            fn taken(self) -> Taken<'a, Memory<T>> {
-                Taken::View(self.map_input())
+            fn taken(self) -> TensorView<'a, T> {
+                self.map_input()
             }
         }
     )*};
@@ -140,10 +152,10 @@ memory!(Tensor<T>, PitchedTensor<T>, Buffer<T>, DeviceSlice<T>, Shared<Tensor<T>
 
 #[diagnostic::do_not_recommend]
 impl<'a, T: Element + KernelArg> Operand<'a> for &TensorView<'a, T> {
-    type Form = Memory<T>;
+    type Taken = TensorView<'a, T>;
 
-    fn taken(self) -> Taken<'a, Memory<T>> {
-        Taken::View(*self)
+    fn taken(self) -> TensorView<'a, T> {
+        *self
     }
 }
 
@@ -153,9 +165,9 @@ impl<'a, T: ?Sized> Operand<'a> for &&'a T
 where
     &'a T: Operand<'a>,
 {
-    type Form = <&'a T as Operand<'a>>::Form;
+    type Taken = <&'a T as Operand<'a>>::Taken;
 
-    fn taken(self) -> Taken<'a, Self::Form> {
+    fn taken(self) -> Self::Taken {
         (*self).taken()
     }
 }
@@ -166,23 +178,31 @@ impl<'a, T: ?Sized> Operand<'a> for &'a &mut T
 where
     &'a T: Operand<'a>,
 {
-    type Form = <&'a T as Operand<'a>>::Form;
+    type Taken = <&'a T as Operand<'a>>::Taken;
 
-    fn taken(self) -> Taken<'a, Self::Form> {
+    fn taken(self) -> Self::Taken {
         let shared: &'a T = self;
         shared.taken()
     }
 }
 
-/// Implements the trait for references to numbers.
+/// Implements the traits for numbers.
 macro_rules! numbers {
     ($($ty:ty),*) => {$(
-        #[diagnostic::do_not_recommend]
-        impl<'a> Operand<'a> for &$ty {
+        impl Taken for $ty {
             type Form = Number<$ty>;
 
-            fn taken(self) -> Taken<'a, Number<$ty>> {
-                Taken::Number(*self)
+            fn pass<'s>(&'s self, _: &'static str, to: &mut Operands<'s>) {
+                KernelArg::pass(*self, |param| to.param(param));
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<'a> Operand<'a> for &$ty {
+            type Taken = $ty;
+
+            fn taken(self) -> $ty {
+                *self
             }
         }
     )*};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use arrayvec::ArrayVec;
 
-use crate::driver::{Access, AccessMode, MAX_PARAMS, Param, Rows};
+use crate::driver::{Access, AccessMode, MAX_PARAMS, MemoryRange, Param, Rows};
 use crate::kernel::Passing;
 use crate::kernel::body::RANK;
 use crate::memory::{Block, DeviceSlice, TensorView, TensorViewMut};
@@ -45,6 +45,23 @@ impl<'a> Operand<'a> {
         Self { name, access, rows, block, shape, strides, rank, is_window: false }
     }
 
+    /// Memory with the elements of a shape in row-major order.
+    pub(in crate::kernel) fn dense(
+        name: &'static str,
+        (range, block): (MemoryRange, &'a Block),
+        dims: &[u64],
+        mode: AccessMode,
+    ) -> Self {
+        let (mut shape, mut strides) = ([1; RANK], [0; RANK]);
+        let mut stride = 1_u64;
+        for (at, len) in dims.iter().rev().take(RANK).enumerate() {
+            (shape[RANK - 1 - at], strides[RANK - 1 - at]) = (*len, stride);
+            stride = stride.saturating_mul(*len);
+        }
+        let access = Access { range, mode, argument: name, rows: None };
+        Self { name, access, rows: None, block, shape, strides, rank: dims.len(), is_window: false }
+    }
+
     /// Whether the kernel writes its elements.
     pub(super) fn is_written(&self) -> bool {
         self.access.mode == AccessMode::Write
@@ -83,7 +100,7 @@ pub(super) enum Argument<'a> {
 #[derive(Debug)]
 pub struct Operands<'a> {
     pub(super) all: ArrayVec<Argument<'a>, MAX_PARAMS>,
-    pub(super) operands: ArrayVec<Operand<'a>, MOST_OPERANDS>,
+    pub(in crate::kernel) operands: ArrayVec<Operand<'a>, MOST_OPERANDS>,
 }
 
 impl<'a> Operands<'a> {
@@ -139,9 +156,13 @@ impl<'a> Operands<'a> {
         mode: AccessMode,
         is_window: bool,
     ) {
+        self.operand(Operand { is_window, ..Operand::of(name, view, mode) });
+    }
+
+    /// Adds memory.
+    pub(in crate::kernel) fn operand(&mut self, operand: Operand<'a>) {
         self.push(Argument::Memory);
         // The macro has checked that a kernel has no more arguments than the lists have room for, here and in `push`.
-        let operand = Operand { is_window, ..Operand::of(name, view, mode) };
         let _full = self.operands.try_push(operand);
     }
 

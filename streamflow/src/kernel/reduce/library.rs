@@ -36,6 +36,11 @@ pub struct ArgMax<T>(PhantomData<T>);
 
 /// An element that the library reduces.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "the library has no reductions of `{Self}`",
+    label = "no element of a reduction",
+    note = "the elements are `f32`, `f64`, `i8` to `i64`, or `u8` to `u64`; a function with `#[kernel(reduce(identity = …))]` reduces others"
+)]
 pub trait Reducible: Element + Value {
     type Sum: Element + Value;
     type Mean: Element + Value;
@@ -72,9 +77,14 @@ macro_rules! reducible {
 reducible! {
     f32: f32, f32, f32::NEG_INFINITY, f32::INFINITY, |a, b| a + b;
     f64: f64, f64, f64::NEG_INFINITY, f64::INFINITY, |a, b| a + b;
+    i8: i64, f64, i8::MIN, i8::MAX, i64::wrapping_add;
+    i16: i64, f64, i16::MIN, i16::MAX, i64::wrapping_add;
     i32: i64, f64, i32::MIN, i32::MAX, i64::wrapping_add;
-    u32: u64, f64, u32::MIN, u32::MAX, u64::wrapping_add;
+    i64: i64, f64, i64::MIN, i64::MAX, i64::wrapping_add;
     u8: u64, f64, u8::MIN, u8::MAX, u64::wrapping_add;
+    u16: u64, f64, u16::MIN, u16::MAX, u64::wrapping_add;
+    u32: u64, f64, u32::MIN, u32::MAX, u64::wrapping_add;
+    u64: u64, f64, u64::MIN, u64::MAX, u64::wrapping_add;
 }
 
 /// The file and the line of a reduction.

@@ -122,7 +122,8 @@ impl CudaStream {
     }
 }
 
-fn run<K: ScanKernel>(
+/// Queues a reduction of an input to memory for its results, `[out, input]`.
+pub(super) fn run<K: ScanKernel>(
     stream: &CudaStream,
     operands: &[Operand<'_>; 2],
     axis: Option<usize>,

@@ -35,4 +35,19 @@ fn forms(s: &CudaStream, a: &Tensor<f32>, out: &mut Tensor<f32>) -> Result<()> {
     Ok(())
 }
 
+fn reductions(s: &CudaStream, a: &Tensor<f32>, out: &mut Tensor<f32>) -> Result<()> {
+    let gain = 2.0_f32;
+    s.evaluate(&mut *out, expr!(a.sum(1)))?;
+    s.evaluate(&mut *out, expr!(a.mean(dim = 1)))?;
+    s.evaluate(&mut *out, expr!(a.max(axis = 0, axis = 1)))?;
+    s.evaluate(&mut *out, expr!(a.sum::<f32>()))?;
+    s.evaluate(&mut *out, expr!(a.reduce(axis = 0)))?;
+    s.evaluate(&mut *out, expr!(a.reduce::<Empty>()))?;
+    s.evaluate(&mut *out, expr!(gain.sum()))?;
+    s.evaluate(&mut *out, expr!({ let c = a * 2.0; c.sum() }))?;
+    s.evaluate(&mut *out, expr!((a.sqroot() + 1.0).sum()))?;
+    s.evaluate(&mut *out, expr!(a.max(axis = "1")))?;
+    Ok(())
+}
+
 fn main() {}

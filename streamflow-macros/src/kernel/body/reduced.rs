@@ -1,0 +1,131 @@
+//! Reductions within `expr!`: `image.mean(axis = 1)`, an operand whose elements are made first.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Expr, ExprMethodCall};
+
+use super::expr::{made, shown};
+use super::outside::{is_variable, taken};
+use super::translate::Translator;
+use super::value::{Value, bare};
+use crate::diagnostic::Errors;
+
+/// The methods that reduce, and the types of `streamflow::kernel::reductions`.
+const REDUCTIONS: &[(&str, &str)] = &[
+    ("sum", "Sum"),
+    ("mean", "Mean"),
+    ("min", "Min"),
+    ("max", "Max"),
+    ("arg_min", "ArgMin"),
+    ("arg_max", "ArgMax"),
+];
+
+/// Whether a call is a reduction: `a.max()` or `a.max(axis = 1)`, and not `a.max(b)`.
+fn is_reduction(call: &ExprMethodCall) -> bool {
+    let name = call.method.to_string();
+    let is_known = name == "reduce" || REDUCTIONS.iter().any(|(known, _)| *known == name);
+    is_known && (call.args.iter().all(|arg| matches!(arg, Expr::Assign(_))) || !is_method(&name))
+}
+
+/// Whether numbers have a method of this name, too.
+fn is_method(name: &str) -> bool {
+    matches!(name, "min" | "max")
+}
+
+/// The kernel's type.
+fn kernel(call: &ExprMethodCall, errors: &mut Errors) -> TokenStream {
+    let name = call.method.to_string();
+    let span = call.method.span();
+    match (REDUCTIONS.iter().find(|(known, _)| *known == name), &call.turbofish) {
+        (Some((_, kernel)), None) => {
+            let kernel = format_ident!("{kernel}", span = span);
+            quote_spanned!(span=> ::streamflow::kernel::reductions::#kernel<_>)
+        }
+        (Some(_), Some(turbofish)) => {
+            errors.at(turbofish, format!("`{name}` has no type arguments"));
+            TokenStream::new()
+        }
+        (None, Some(turbofish)) if turbofish.args.len() == 1 => turbofish.args.to_token_stream(),
+        (None, _) => {
+            errors.push(syn::Error::new(span, "write the reduction as `reduce::<energy>(axis = 1)`, a function with `#[kernel(reduce(identity = 0.0))]`"));
+            TokenStream::new()
+        }
+    }
+}
+
+/// The axis, and whether the dimensions are kept.
+fn along(call: &ExprMethodCall, errors: &mut Errors) -> TokenStream {
+    let (mut axis, mut keepdims) = (None, None);
+    for argument in &call.args {
+        let option = match argument {
+            Expr::Assign(assign) => match assign.left.to_token_stream().to_string().as_str() {
+                "axis" => Some((&mut axis, assign)),
+                "keepdims" => Some((&mut keepdims, assign)),
+                _ => None,
+            },
+            _ => None,
+        };
+        match option {
+            Some((option, assign)) if option.is_none() => *option = Some(&assign.right),
+            Some((_, assign)) => {
+                errors.at(assign, format!("`{}` is given twice", assign.left.to_token_stream()))
+            }
+            None => {
+                let method = &call.method;
+                errors.at(argument, format!("write `{method}()`, `{method}(axis = 1)`, or `{method}(axis = 1, keepdims = true)`"));
+            }
+        }
+    }
+    let axis = match axis {
+        Some(axis) => quote_spanned!(axis.span()=> ::core::option::Option::Some(#axis)),
+        None => quote!(::core::option::Option::None),
+    };
+    let keepdims = keepdims.map_or_else(|| quote!(false), ToTokens::to_token_stream);
+    quote!(::streamflow::__private::expression::Along { axis: #axis, keepdims: #keepdims })
+}
+
+impl Translator<'_> {
+    /// The element of a reduction's results, if the translation is that of an expression and this is a reduction.
+    pub(super) fn reduction(&mut self, call: &ExprMethodCall) -> Option<Value> {
+        self.outside.as_ref()?;
+        if !is_reduction(call) {
+            return None;
+        }
+        if let Some(own) = self.own_name(call.to_token_stream()) {
+            let text = format!(
+                "a reduction is of operands, and `{own}` is a variable of the expression: reduce its value outside of the block"
+            );
+            self.errors.at(&own, text);
+            return Some(Value::wrong());
+        }
+        let taken = reduced(call, self.errors);
+        let operands = self.outside.as_mut()?;
+        Some(operands.element(&Expr::MethodCall(call.clone()), || taken))
+    }
+
+    /// A name of a variable of the expression.
+    fn own_name(&self, tokens: TokenStream) -> Option<syn::Ident> {
+        tokens.into_iter().find_map(|token| match token {
+            TokenTree::Ident(ident) => self.find(&ident).map(|_| ident),
+            TokenTree::Group(group) => self.own_name(group.stream()),
+            _ => None,
+        })
+    }
+}
+
+/// The Rust text of a reduction as an operand.
+fn reduced(call: &ExprMethodCall, errors: &mut Errors) -> TokenStream {
+    let (kernel, along) = (kernel(call, errors), along(call, errors));
+    let source = match bare(&call.receiver) {
+        Expr::MethodCall(inner) if is_reduction(inner) => reduced(inner, errors),
+        variable if is_variable(variable) => taken(variable),
+        expression => {
+            let made = made(expression, errors);
+            quote!(::streamflow::__private::expression::evaluated(#made))
+        }
+    };
+    let name = shown(&call.receiver);
+    let called = quote_spanned!(call.method.span()=> ::streamflow::__private::expression::reduced);
+    quote_spanned!(call.span()=> #called::<#kernel, _>(#source, #name, #along))
+}
