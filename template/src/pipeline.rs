@@ -4,15 +4,10 @@ use streamflow::prelude::*;
 
 use crate::scale::Scale;
 
-/// `image[i] = first + i`
-#[kernel(unsafe cuda = "
-    unsigned long long i = thread_index();
-    if (i < image_len) image[i] = first + i;
-")]
-fn ramp(image: &mut [f32], first: f32) {
-    for (i, x) in image.iter_mut().enumerate() {
-        *x = first + i as f32;
-    }
+/// The value with the number `i`.
+#[kernel(map)]
+fn ramp(image: &mut f32, first: f32, #[at] i: usize) {
+    *image = first + i as f32;
 }
 
 /// Makes an image in every tick, on a stream of its own.
@@ -28,7 +23,7 @@ impl Compute for Camera {
     fn compute(&mut self, io: CameraIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(io.draw)?;
         let mut image = cx.tensor([self.len], &stream)?;
-        stream.launch::<ramp>(self.len, (&mut image, cx.tick() as f32))?;
+        stream.map::<ramp>((&mut image, cx.tick() as f32))?;
         io.image.set_cuda_stream(&stream).emit(image)
     }
 }

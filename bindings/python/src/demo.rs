@@ -4,19 +4,14 @@ use streamflow::prelude::*;
 
 use crate::{FromPython, InputPort, OutputPort, ToPython, export};
 
-/// y[i] = x[i] * factor
-#[kernel(
-    unsafe cuda = "unsigned long long i = thread_index(); if (i < y_len) y[i] = x[i] * factor;",
-    requires(x.len() == y.len())
-)]
-fn scale(y: &mut [f32], x: &[f32], factor: f32) {
-    for (y, x) in y.iter_mut().zip(x) {
-        *y = x * factor;
-    }
+/// y = factor * x
+#[kernel(map)]
+fn scale(y: &mut f32, x: &f32, factor: f32) {
+    *y = *x * factor;
 }
 
 /// Multiplies each tensor by a factor.
-#[operator]
+#[operator(map = scale)]
 struct ScaleBy {
     #[input]
     x: &Tensor<f32>,
@@ -24,15 +19,6 @@ struct ScaleBy {
     y: Tensor<f32>,
     #[param(range = -1000.0..=1000.0)]
     factor: f32,
-}
-
-impl Compute for ScaleBy {
-    fn compute(&mut self, io: ScaleByIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let (x, stream) = io.x.receive().receive_cuda_stream(cx)?;
-        let mut y = cx.tensor(x.shape(), &stream)?;
-        stream.launch::<scale>(y.len(), (&mut y, x, self.factor))?;
-        io.y.emit(y)
-    }
 }
 
 graph! {

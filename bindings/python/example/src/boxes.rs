@@ -19,19 +19,11 @@ impl InputMessage for LabelledBoxes {
 }
 
 /// Writes the four numbers of each box that `label` names, or zeros if `label` names no box.
-#[kernel(
-    unsafe cuda = "unsigned long long i = thread_index(); if (i < out_len) {
-        int box = label[i / 4];
-        bool is_one = box >= 0 && (unsigned long long)box < boxes_len / 4;
-        out[i] = is_one ? boxes[4 * (unsigned long long)box + i % 4] : 0.0f;
-    }",
-    requires(out.len() == 4 * label.len())
-)]
-fn remap(out: &mut [f32], boxes: &[f32], label: &[i32]) {
-    for (out, number) in out.chunks_mut(4).zip(label) {
-        let found = usize::try_from(*number).ok().and_then(|number| boxes.chunks(4).nth(number));
-        out.copy_from_slice(found.unwrap_or(&[0.0; 4]));
-    }
+#[kernel(map)]
+fn remap(out: &mut f32, boxes: &[f32], label: &[i32], #[at] i: usize) {
+    // A negative number becomes one beyond all boxes.
+    let number = label[i / 4] as usize;
+    *out = if number < boxes.len() / 4 { boxes[4 * number + i % 4] } else { 0.0 };
 }
 
 /// The operator in place of this line of Holoscan's user guide: `boxesl_mx = matx::remap<1>(boxes_ix_mx, ixl_mx)`.
@@ -48,7 +40,7 @@ impl Compute for Remap {
         let (labelled, stream) = io.labelled.receive().receive_cuda_stream(cx)?;
         let LabelledBoxes { boxes, label } = &labelled;
         let mut out = cx.tensor([1, label.len(), 4], &stream)?;
-        stream.launch::<remap>(out.len(), (&mut out, boxes, label))?;
+        stream.map::<remap>((&mut out, boxes, label))?;
         io.boxes.emit(out)
     }
 }

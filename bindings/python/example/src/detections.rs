@@ -18,17 +18,6 @@ impl InputMessage for Detections {
     }
 }
 
-/// out[i] = a[i] + b[i]
-#[kernel(
-    unsafe cuda = "unsigned long long i = thread_index(); if (i < out_len) out[i] = a[i] + b[i];",
-    requires(a.len() == out.len(), b.len() == out.len())
-)]
-fn add(out: &mut [f32], a: &[f32], b: &[f32]) {
-    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
-        *out = a + b;
-    }
-}
-
 /// Adds the scores to the boxes.
 #[operator]
 pub struct Sum {
@@ -43,7 +32,7 @@ impl Compute for Sum {
         let (detections, stream) = io.detections.receive().receive_cuda_stream(cx)?;
         let Detections { boxes, scores } = &detections;
         let mut sum = cx.tensor(boxes.shape(), &stream)?;
-        stream.launch::<add>(sum.len(), (&mut sum, boxes, scores))?;
+        stream.evaluate(&mut sum, expr!(boxes + scores))?;
         io.sum.emit(sum)
     }
 }
