@@ -134,7 +134,7 @@ pub use crate::kernel::{
     map::{MapArgs, MapInput, MapKernel, MapOutput, MapTable, Operands},
     map_operator::broadcast,
     passing::Passing,
-    places::Tiles,
+    places::{Tiles, in_places},
     reduce::{Described, ReduceKernel},
     registered::{KERNELS, Registered},
     scan::Scanned,

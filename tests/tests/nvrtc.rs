@@ -210,7 +210,7 @@ const WRONG: [&KernelInfo; 3] = [wrong::INFO, unbalanced::INFO, writes_to_input:
 
 /// Returns all other kernels of this file, each instance with a name.
 fn kernels() -> impl Iterator<Item = (String, &'static KernelInfo)> {
-    let all = KERNELS.iter().filter_map(|registered| registered.info.as_ref());
+    let all = KERNELS.iter().copied().flatten().filter_map(|registered| registered.info.as_ref());
     let own = all.filter(|info| info.file == file!() || info.file.ends_with(".cu"));
     let right = own.filter(|info| WRONG.iter().all(|wrong| wrong.name != info.name));
     right.map(|info| {

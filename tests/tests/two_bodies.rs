@@ -76,7 +76,8 @@ fn complete(compared: &[String]) -> Result<(), Failed> {
     let has_two = |kernel: &Registered| {
         !kernel.info.is_some_and(|info| matches!(info.cuda, CudaBody::Made(_)))
     };
-    let of_libraries = KERNELS.iter().filter(|kernel| !is_own(kernel.file) && has_two(kernel));
+    let of_libraries =
+        KERNELS.iter().copied().flatten().filter(|kernel| !is_own(kernel.file) && has_two(kernel));
     let all = of_libraries.map(|kernel| kernel.info.as_ref().map_or(kernel.name.to_owned(), name));
     let missing: Vec<String> =
         all.filter(|name| !compared.contains(name) && !others.contains(name)).collect();

@@ -23,7 +23,7 @@ pub(super) fn kernel(kernel: &Kernel, sound: bool) -> TokenStream {
     quote!(#definition #implementation #registration)
 }
 
-/// Writes the kernel's entries in the program's list of kernels: one, or one for each instance that `instances(…)` names.
+/// Writes the kernel's part of the program's list of kernels: one entry, or one for each instance that `instances(…)` names.
 fn registration(kernel: &Kernel) -> TokenStream {
     let Kernel { name, cfgs, generics, options, .. } = kernel;
     let of = |ty: TokenStream| {
@@ -41,18 +41,14 @@ fn registration(kernel: &Kernel) -> TokenStream {
             vec![quote!(::streamflow::__private::Registered::generic(#text, #file, #line))]
         }
     };
-    let entries = entries.into_iter().map(|entry| {
-        quote! {
-            const _: () = {
-                #[::streamflow::__private::linkme::distributed_slice(
-                    ::streamflow::__private::KERNELS
-                )]
-                #[linkme(crate = ::streamflow::__private::linkme)]
-                static __KERNEL: ::streamflow::__private::Registered = #entry;
-            };
-        }
-    });
-    quote!(#(#cfgs #entries)*)
+    quote! {
+        #cfgs
+        const _: () = {
+            #[::streamflow::__private::linkme::distributed_slice(::streamflow::__private::KERNELS)]
+            #[linkme(crate = ::streamflow::__private::linkme)]
+            static __KERNEL: &[::streamflow::__private::Registered] = &[#(#entries),*];
+        };
+    }
 }
 
 /// Returns the type of an instance of a generic kernel. Its tokens have the spans of the user's types, so that rustc underlines a

@@ -27,7 +27,7 @@ impl<K: super::Kernel> Noted for OfKernel<K> {
 /// generic kernel of which no instance is named or launched is returned without a type.
 pub fn kernels() -> Vec<Registered> {
     let (mut kernels, generic): (Vec<_>, Vec<_>) =
-        KERNELS.iter().copied().partition(|kernel| kernel.info.is_some());
+        KERNELS.iter().copied().flatten().copied().partition(|kernel| kernel.info.is_some());
     for launched in section::list() {
         if !kernels.iter().any(|kernel| kernel.is(&launched)) {
             kernels.push(launched);

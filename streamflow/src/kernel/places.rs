@@ -1,7 +1,7 @@
 //! The code that a launch of `map` runs, by the strides of its arguments, and the grid of that code.
 
-use super::Grid;
 use super::body::RANK;
+use super::{Grid, ParamInfo, ParamKind};
 
 /// The threads of a block. More make a kernel that is limited by memory slower.
 const THREADS: usize = 256;
@@ -94,6 +94,28 @@ pub(super) fn packed(length: u64) -> u64 {
     let power = length.max(1).next_power_of_two();
     let factor = ((power - length.max(1)) << 32) / length.max(1) + 1;
     factor << 32 | length
+}
+
+/// The lengths of a launch's dimensions, the first parameter of the codes for places.
+pub(super) const SHAPE: ParamInfo =
+    ParamInfo { name: "streamflow_shape", cuda: "unsigned long long", kind: ParamKind::Shape };
+
+/// The parameters of the codes for places, from those of the code for arguments without gaps: each slice becomes elements with
+/// strides. `N` is one more than the number of parameters.
+pub const fn in_places<const N: usize>(linear: &[ParamInfo]) -> [ParamInfo; N] {
+    let mut all = [SHAPE; N];
+    let mut at = 1;
+    while at < N {
+        let ParamInfo { name, cuda, kind } = linear[at - 1];
+        let kind = match kind {
+            ParamKind::Slice => ParamKind::Elements,
+            ParamKind::SliceMut => ParamKind::ElementsMut,
+            other => other,
+        };
+        all[at] = ParamInfo { name, cuda, kind };
+        at += 1;
+    }
+    all
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@
 use super::KernelInfo;
 use crate::driver::HostArgs;
 
-/// The kernels of all crates in the program.
+/// The kernels of all crates in the program: for each use of `#[kernel]`, its codes or its instances.
 #[linkme::distributed_slice]
-pub static KERNELS: [Registered];
+pub static KERNELS: [&'static [Registered]];
 
 /// A kernel, or an instance of a generic one.
 #[derive(Debug, Clone, Copy)]

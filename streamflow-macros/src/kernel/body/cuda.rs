@@ -188,18 +188,8 @@ pub(super) fn strided(body: &Body, signature: &Signature) -> String {
     )
 }
 
-/// The parameters, as `Operands` passes them.
-pub(super) fn params(signature: &Signature, is_linear: bool) -> TokenStream {
-    let is_strided = !is_linear;
-    let shape = is_strided.then(|| {
-        quote! {
-            ::streamflow::__private::ParamInfo {
-                name: "streamflow_shape",
-                cuda: "unsigned long long",
-                kind: ::streamflow::__private::ParamKind::Shape,
-            },
-        }
-    });
+/// The parameters of the code for arguments without gaps, as `Operands` passes them. Those of the other codes follow from them.
+pub(super) fn params(signature: &Signature) -> TokenStream {
     let each = signature.arguments.iter().filter_map(|Argument { ident, ty, kind }| {
         let name = ident.unraw().to_string();
         let span = syn::spanned::Spanned::span(ty);
@@ -207,14 +197,12 @@ pub(super) fn params(signature: &Signature, is_linear: bool) -> TokenStream {
             quote_spanned!(span=> <#ty as ::streamflow::__private::Element>::ELEMENT_CUDA);
         let arg = quote_spanned!(span=> <#ty as ::streamflow::__private::body::KernelArg>);
         let kind_of = |kind| quote!(::streamflow::__private::ParamKind::#kind);
-        let (kind, cuda) = match (kind, is_strided) {
-            (Kind::Output, false) => (kind_of(quote!(SliceMut)), element),
-            (Kind::Input | Kind::Window, false) => (kind_of(quote!(Slice)), element),
-            (Kind::Output, true) => (kind_of(quote!(ElementsMut)), element),
-            (Kind::Input | Kind::Window, true) => (kind_of(quote!(Elements)), element),
-            (Kind::Table, _) => (kind_of(quote!(Table)), element),
-            (Kind::Scalar, _) => (quote!(#arg::KIND), quote!(#arg::PARAM)),
-            (Kind::Number | Kind::Coordinates(_), _) => return None,
+        let (kind, cuda) = match kind {
+            Kind::Output => (kind_of(quote!(SliceMut)), element),
+            Kind::Input | Kind::Window => (kind_of(quote!(Slice)), element),
+            Kind::Table => (kind_of(quote!(Table)), element),
+            Kind::Scalar => (quote!(#arg::KIND), quote!(#arg::PARAM)),
+            Kind::Number | Kind::Coordinates(_) => return None,
         };
         Some(quote! {
             ::streamflow::__private::ParamInfo {
@@ -224,5 +212,5 @@ pub(super) fn params(signature: &Signature, is_linear: bool) -> TokenStream {
             },
         })
     });
-    quote!(#shape #(#each)*)
+    quote!(#(#each)*)
 }

@@ -6,7 +6,7 @@ use syn::ext::IdentExt;
 use syn::{FnArg, ItemFn, ReturnType};
 
 use super::cuda::{self, cuda_names, params};
-use super::host::{host_function, host_linear, host_strided};
+use super::host::{host_function, host_linear, host_places};
 use super::signature::{Argument, Kind, Signature};
 use super::tiles;
 use super::translate::Body;
@@ -85,48 +85,48 @@ fn implementation(function: &ItemFn, signature: &Signature, body: &Body) -> Toke
         &[#((#type_names, <#types as ::streamflow::__private::body::KernelArg>::PARAM),)*]
     };
     let (threads, tiles) = (tiles::threads(signature), tiles::tiles(signature));
-    let Code { finish, variants } = code(signature, body, &reports);
+    let Code { finish, texts } = code(signature, body, &reports);
     let names = cuda_names(signature, body, &quote!(()), &finish);
-    let infos = variants.iter().map(|Variant { constant, host, .. }| {
-        let (params, made) = (params(signature, host == "__streamflow_linear"), made(constant));
+    let (list, declared_list) = (generics.name_list(), generics.declared_list());
+    let made = |code: usize| quote!(cuda: ::streamflow::__private::CudaBody::Made(__streamflow_made::<#code, #list>),);
+    let (params, places) = (params(signature), quote!(__streamflow_places));
+    let in_places = |params: TokenStream| {
+        let count = signature.arguments.iter().filter(|one| !one.kind.is_position()).count() + 1;
+        quote!(params: &::streamflow::__private::in_places::<#count>(#params),)
+    };
+    let first = |params, host| {
+        let made = made(0);
         let parts = quote! {
-            cuda: ::streamflow::__private::CudaBody::Made(#made #turbofish),
-            params: &[#params],
+            #made
+            #params
             generics: #instance,
             threads: #threads,
             reports: #reports,
-            host: #host #turbofish,
+            host: #host,
         };
-        info(constant, &text, &parts)
-    });
-    let texts = variants.iter().map(|Variant { constant, cuda, .. }| {
-        let made = made(constant);
-        quote! {
-            fn #made #declared() -> ::std::string::String #bounds {
-                let per_thread = <#name #names_of as ::streamflow::__private::MapKernel>::PER_THREAD;
-                ::streamflow::__private::body::per_thread(per_thread) + &::streamflow::__private::body::Types::with(
-                    |__types| __streamflow_cuda #turbofish(#cuda, 0, __types)
-                )
-            }
-        }
-    });
-    let registrations = registrations(name, signature, &variants);
-    let may_report = body.reports || !body.functions.is_empty();
-    let hosts = (signature.stencil.is_none())
-        .then(|| {
-            [
-                host_linear(name, signature, may_report),
-                host_strided(name, signature, "FLAT", may_report),
-            ]
-        })
-        .into_iter()
-        .flatten()
-        .chain([host_strided(name, signature, "STRIDED", may_report)]);
-    let flat = signature.stencil.as_ref().map(|_| {
-        quote!(
+        info("LINEAR", &text, &parts)
+    };
+    let is_stencil = signature.stencil.is_some();
+    let infos = if is_stencil {
+        let first = first(in_places(quote!(&[#params])), quote!(#places::<false, #list>));
+        let strided = derived("STRIDED", "LINEAR", &made(1));
+        let flat = quote!(
             const FLAT: &'static ::streamflow::__private::KernelInfo = Self::STRIDED;
-        )
-    });
+        );
+        quote!(#first #strided #flat)
+    } else {
+        let first = first(quote!(params: &[#params],), quote!(__streamflow_linear #turbofish));
+        let (made_flat, in_places) = (made(1), in_places(quote!(Self::LINEAR.params)));
+        let flat = quote!(#made_flat #in_places host: #places::<true, #list>,);
+        let (made_strided, host) = (made(2), quote!(host: #places::<false, #list>,));
+        let strided = derived("STRIDED", "FLAT", &quote!(#made_strided #host));
+        let flat = derived("FLAT", "LINEAR", &flat);
+        quote!(#first #flat #strided)
+    };
+    let registrations = registrations(name, signature);
+    let may_report = body.reports || !body.functions.is_empty();
+    let linear = (!is_stencil).then(|| host_linear(name, signature, may_report));
+    let places = host_places(name, signature, may_report);
     let is_short = is_short(body);
     let arguments = arguments(name, signature);
     let constants = braced(
@@ -135,8 +135,7 @@ fn implementation(function: &ItemFn, signature: &Signature, body: &Body) -> Toke
             const COORDINATES: usize = #coordinates;
             const PER_THREAD: usize = ::streamflow::__private::body::elements_at_a_time(#is_short);
             const TILES: ::core::option::Option<::streamflow::__private::Tiles> = #tiles;
-            #flat
-            #(#infos)*
+            #infos
         },
     );
     // At the user's token: rustc names the macro as the origin of an error otherwise.
@@ -148,78 +147,70 @@ fn implementation(function: &ItemFn, signature: &Signature, body: &Body) -> Toke
         #implementation
         #arguments
         #names
-        #(#texts)*
-        #(#hosts)*
+        fn __streamflow_made<const __CODE: ::core::primitive::usize, #declared_list>() -> ::std::string::String #bounds {
+            let per_thread = <#name #names_of as ::streamflow::__private::MapKernel>::PER_THREAD;
+            ::streamflow::__private::body::per_thread(per_thread) + &::streamflow::__private::body::Types::with(
+                |__types| __streamflow_cuda #turbofish([#(#texts),*][__CODE], 0, __types)
+            )
+        }
+        #linear
+        #places
         #registrations
+    }
+}
+
+/// A description that differs from another constant of `MapKernel` in these parts.
+fn derived(constant: &str, from: &str, parts: &TokenStream) -> TokenStream {
+    let (constant, from) = (format_ident!("{constant}"), format_ident!("{from}"));
+    quote! {
+        const #constant: &'static ::streamflow::__private::KernelInfo =
+            &::streamflow::__private::KernelInfo { #parts ..*Self::#from };
     }
 }
 
 /// The codes of a kernel.
 struct Code {
-    /// The end of the function that makes the text in CUDA, from a part that each variant has of its own.
+    /// The end of the function that makes the text in CUDA, from a part that each code has of its own.
     finish: TokenStream,
-    variants: Vec<Variant>,
-}
-
-struct Variant {
-    /// The constant of `MapKernel`.
-    constant: &'static str,
-    /// The part of the text of its own.
-    cuda: String,
-    /// The function of the simulator.
-    host: Ident,
-}
-
-impl Variant {
-    fn of(constant: &'static str, cuda: String, host: &str) -> Self {
-        Self { constant, cuda, host: format_ident!("__streamflow_{host}") }
-    }
+    /// The parts of the codes.
+    texts: Vec<String>,
 }
 
 fn code(signature: &Signature, body: &Body, reports: &TokenStream) -> Code {
     let Some(stencil) = &signature.stencil else {
-        let variants = vec![
-            Variant::of("LINEAR", cuda::linear(body, signature), "linear"),
-            Variant::of("FLAT", cuda::flat(body, signature), "flat"),
-            Variant::of("STRIDED", cuda::strided(body, signature), "strided"),
+        let texts = vec![
+            cuda::linear(body, signature),
+            cuda::flat(body, signature),
+            cuda::strided(body, signature),
         ];
-        return Code { finish: quote!(__to.finish(__body)), variants };
+        return Code { finish: quote!(__to.finish(__body)), texts };
     };
     let types = tiles::types(signature);
     let [inner, outer] = tiles::parameters(signature, stencil);
     let text = &body.cuda;
     let finish = quote!(__to.finish_stencil(#reports, #types, [#inner, #outer], #text, __body));
-    let loops = |is_dense| tiles::loops(signature, stencil, is_dense);
-    let variants = vec![
-        Variant::of("LINEAR", loops(true), "strided"),
-        Variant::of("STRIDED", loops(false), "strided"),
-    ];
-    Code { finish, variants }
-}
-
-/// The name of the function that makes a variant's text.
-fn made(constant: &str) -> Ident {
-    format_ident!("__streamflow_made_{}", constant.to_lowercase())
+    let texts = [true, false].map(|is_dense| tiles::loops(signature, stencil, is_dense));
+    Code { finish, texts: texts.into() }
 }
 
 /// The entries in the program's list of kernels. A generic kernel has one, and its instances are those that the program launches.
-fn registrations(name: &Ident, signature: &Signature, variants: &[Variant]) -> TokenStream {
+fn registrations(name: &Ident, signature: &Signature) -> TokenStream {
     let entries = if signature.generics.is_empty() {
-        let of = |variant: &Variant| {
-            let constant = Ident::new(variant.constant, Span::call_site());
+        let of = |constant: &str| {
+            let constant = Ident::new(constant, Span::call_site());
             quote!(of(<#name as ::streamflow::__private::MapKernel>::#constant))
         };
-        variants.iter().map(of).collect()
+        // A stencil has no code of its own for `FLAT`.
+        let all = VARIANTS.into_iter().filter(|one| signature.stencil.is_none() || *one != "FLAT");
+        all.map(of).collect()
     } else {
         let text = name.unraw().to_string();
         vec![quote!(generic(#text, ::core::file!(), ::core::line!()))]
     };
     quote! {
-        #(const _: () = {
-            #[::streamflow::__private::linkme::distributed_slice(::streamflow::__private::KERNELS)]
-            #[linkme(crate = ::streamflow::__private::linkme)]
-            static __KERNEL: ::streamflow::__private::Registered = ::streamflow::__private::Registered::#entries;
-        };)*
+        #[::streamflow::__private::linkme::distributed_slice(::streamflow::__private::KERNELS)]
+        #[linkme(crate = ::streamflow::__private::linkme)]
+        static __KERNEL: &[::streamflow::__private::Registered] = &[#(::streamflow::__private::Registered::#entries),*];
     }
 }
 

@@ -123,6 +123,16 @@ impl Generics {
         &self.arguments
     }
 
+    /// `T: Float, const N: usize,`
+    pub(super) fn declared_list(&self) -> &TokenStream {
+        &self.declared
+    }
+
+    /// `T, N,`
+    pub(super) fn name_list(&self) -> &TokenStream {
+        &self.names
+    }
+
     /// `T, const N: usize,`
     pub(super) fn unbounded_list(&self) -> &TokenStream {
         &self.unbounded

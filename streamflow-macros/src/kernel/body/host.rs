@@ -1,7 +1,7 @@
 //! The code of a kernel on the simulator: the user's function, and its calls for all elements.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, quote};
 use syn::{FnArg, ItemFn};
 
 use super::signature::{Argument, Kind, Signature};
@@ -80,16 +80,13 @@ pub(super) fn host_linear(name: &Ident, signature: &Signature, reports: bool) ->
     };
     let call = call(name, signature, element, &number, &at);
     let each = quote!(for __i in 0..#length.len() { #call; });
-    variant(name, signature, "LINEAR", reports, bindings, &each)
+    let (declared, kernel) = (signature.generics.declared(), kernel(name, signature));
+    let function = quote!(__streamflow_linear #declared);
+    code(&function, signature, &quote!(#kernel::LINEAR), reports, bindings, &each)
 }
 
 /// The code of the simulator for arguments with any strides, as either of the two codes for them.
-pub(super) fn host_strided(
-    name: &Ident,
-    signature: &Signature,
-    constant: &str,
-    reports: bool,
-) -> TokenStream {
+pub(super) fn host_places(name: &Ident, signature: &Signature, reports: bool) -> TokenStream {
     // The shape is first. The elements of an argument are an address and four strides.
     let border = signature.stencil.as_ref().map(|stencil| &stencil.border);
     let bindings = loaded(signature, 4, 5, |Argument { ident, ty, kind }, at| match kind {
@@ -109,13 +106,15 @@ pub(super) fn host_strided(
         _ => quote!(&*#ident.at(__at)),
     };
     let call = call(name, signature, element, &quote!(__number), &at);
-    let is_flat = constant == "FLAT";
     let each = quote! {
-        for (__number, __at) in ::streamflow::__private::body::places(&__args, #is_flat).enumerate() {
+        for (__number, __at) in ::streamflow::__private::body::places(&__args, __FLAT).enumerate() {
             #call;
         }
     };
-    variant(name, signature, constant, reports, bindings, &each)
+    let (declared, kernel) = (signature.generics.declared_list(), kernel(name, signature));
+    let function = quote!(__streamflow_places<const __FLAT: ::core::primitive::bool, #declared>);
+    let info = quote!(if __FLAT { #kernel::FLAT } else { #kernel::STRIDED });
+    code(&function, signature, &info, reports, bindings, &each)
 }
 
 /// The arguments as variables, from the parameters of a launch: the first index, and how many parameters an argument in memory
@@ -151,32 +150,29 @@ fn loaded(
     (bindings, index)
 }
 
+/// The kernel as one of its trait.
+fn kernel(name: &Ident, signature: &Signature) -> TokenStream {
+    let names = signature.generics.names();
+    quote!(<#name #names as ::streamflow::__private::MapKernel>)
+}
+
 /// The function that the simulator calls for a launch. The report's address is the parameter after those of the arguments.
-fn variant(
-    name: &Ident,
+fn code(
+    function: &TokenStream,
     signature: &Signature,
-    constant: &str,
+    info: &TokenStream,
     reports: bool,
     (bindings, report): (TokenStream, TokenStream),
     each: &TokenStream,
 ) -> TokenStream {
-    let function = format_ident!("__streamflow_{}", constant.to_lowercase());
-    let constant = format_ident!("{constant}");
-    let (declared, names) = (signature.generics.declared(), signature.generics.names());
     let bounds = signature.element_bounds();
     let faults = reports.then(|| {
-        quote! {
-            let __faults = ::streamflow::__private::body::Faults::of(
-                &__args,
-                #report,
-                <#name #names as ::streamflow::__private::MapKernel>::#constant,
-            );
-        }
+        quote!(let __faults = ::streamflow::__private::body::Faults::of(&__args, #report, #info);)
     });
     quote! {
         #[allow(unused, clippy::all)]
-        unsafe fn #function #declared(__args: ::streamflow::__private::HostArgs<'_>) #bounds {
-            // SAFETY: the parameters are those of this variant, and the caller vouches for the memory.
+        unsafe fn #function(__args: ::streamflow::__private::HostArgs<'_>) #bounds {
+            // SAFETY: the parameters are those of this code, and the caller vouches for the memory.
             unsafe {
                 #faults
                 #bindings

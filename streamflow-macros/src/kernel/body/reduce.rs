@@ -235,7 +235,7 @@ fn implementation(
         }
         #[#private::linkme::distributed_slice(#private::KERNELS)]
         #[linkme(crate = #private::linkme)]
-        static __KERNEL: #private::Registered = #private::Registered::of(<#described>::INFO);
+        static __KERNEL: &[#private::Registered] = &[#private::Registered::of(<#described>::INFO)];
     }
 }
 

@@ -9,6 +9,7 @@ use crate::kernel::body::{
     places_of_line,
 };
 use crate::kernel::map::{Codes, MOST_OPERANDS};
+use crate::kernel::places::SHAPE;
 use crate::kernel::registered::no_host_body;
 use crate::kernel::{Axes, Coverage, CudaBody, KernelInfo, ParamInfo, ParamKind};
 use crate::memory::Element;
@@ -87,9 +88,6 @@ const fn out<O: Element>(code: usize) -> ParamInfo {
     let kind = if code == LINEAR { ParamKind::SliceMut } else { ParamKind::ElementsMut };
     ParamInfo { name: "out", cuda: O::ELEMENT_CUDA, kind }
 }
-
-const SHAPE: ParamInfo =
-    ParamInfo { name: "streamflow_shape", cuda: "unsigned long long", kind: ParamKind::Shape };
 
 /// The beginning of a kernel's text: numbers are indexed as memory is.
 fn begin<A: Form>(number: usize) -> String {
