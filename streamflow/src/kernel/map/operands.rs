@@ -28,6 +28,14 @@ pub(in crate::kernel) struct Operand<'a> {
     pub(super) is_window: bool,
 }
 
+/// The dimensions of an operand, without its memory.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::kernel) struct Layout {
+    shape: [u64; RANK],
+    strides: [u64; RANK],
+    rank: usize,
+}
+
 impl<'a> Operand<'a> {
     pub(in crate::kernel) fn of<T>(
         name: &'static str,
@@ -45,6 +53,23 @@ impl<'a> Operand<'a> {
         Self { name, access, rows, block, shape, strides, rank, is_window: false }
     }
 
+    /// The operand with this layout in the memory of an access. The memory has the elements from the first to the last, and those
+    /// between them.
+    pub(in crate::kernel) fn of_layout(layout: &Layout, access: Access, block: &'a Block) -> Self {
+        let Layout { shape, strides, rank } = *layout;
+        let name = access.argument;
+        Self { name, access, rows: None, block, shape, strides, rank, is_window: false }
+    }
+
+    pub(in crate::kernel) fn layout(&self) -> Layout {
+        Layout { shape: self.shape, strides: self.strides, rank: self.rank }
+    }
+
+    /// Its access, without rows.
+    pub(in crate::kernel) fn access(&self) -> Access {
+        self.access
+    }
+
     /// Whether the kernel writes its elements.
     pub(super) fn is_written(&self) -> bool {
         self.access.mode == AccessMode::Write
@@ -57,7 +82,7 @@ impl<'a> Operand<'a> {
 
     /// The lengths of its dimensions, at most [`RANK`].
     pub(in crate::kernel) fn dims(&self) -> &[u64] {
-        &self.shape[RANK - self.rank.min(RANK)..]
+        dims(&self.shape, self.rank)
     }
 
     /// Adds its access to those of a launch.
@@ -67,6 +92,17 @@ impl<'a> Operand<'a> {
     {
         passing.touch(self.access, self.rows, self.block);
     }
+}
+
+impl Layout {
+    /// As [`Operand::dims`].
+    pub(in crate::kernel) fn dims(&self) -> &[u64] {
+        dims(&self.shape, self.rank)
+    }
+}
+
+fn dims(shape: &[u64; RANK], rank: usize) -> &[u64] {
+    &shape[RANK - rank.min(RANK)..]
 }
 
 /// An argument, in the order of the kernel's function.
