@@ -181,3 +181,5 @@ pub use crate::library::claims::{TakeClaim, take_claims_by};
 pub use crate::operators::{
     convolve_2d::convolve_2d, normalize::normalize, resample::resample, window::multiply_rows,
 };
+#[doc(hidden)]
+pub use crate::testing::launches::compare_launches;

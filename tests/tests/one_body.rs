@@ -41,6 +41,8 @@ pub(crate) fn suite() -> Suite {
         .optional("the_text_in_cuda_has_the_operators_of_rust", REQUIRE, compiled::all)
         .optional("each_code_has_the_elements_of_its_places", REQUIRE, codes::all)
         .optional("each_mistake_in_the_text_of_the_operators_is_noticed", REQUIRE, mutants::all)
+        .optional("a_struct_whose_fields_have_another_order_is_noticed", REQUIRE, mutants::fields)
+        .optional("the_text_of_another_instance_is_noticed", REQUIRE, mutants::instances)
 }
 
 fn run(platform: &Platform, subjects: Vec<Subject>) -> Result<(), Failed> {

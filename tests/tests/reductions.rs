@@ -6,6 +6,7 @@
 pub(crate) mod compiled;
 mod model;
 
+use streamflow::__private::compare_launches;
 use streamflow::kernel::reductions::{ArgMax, ArgMin, Max, Mean, Min, Sum};
 use streamflow::memory::TensorView;
 use streamflow::prelude::*;
@@ -37,6 +38,7 @@ pub(crate) fn suite() -> Suite {
         .both("a_division_by_0_in_a_reduction_is_reported", divisions)
         .both("shapes_that_do_not_fit_a_reduction_are_named", refused)
         .both("a_reduction_waits_for_the_work_on_its_arguments", ordered)
+        .both("a_reduction_is_repeated_with_random_values", repeated)
         .optional("the_text_in_cuda_has_the_same_tree", REQUIRE, compiled::all)
         .optional("each_mistake_in_the_text_of_the_tree_is_noticed", REQUIRE, compiled::mistakes)
 }
@@ -544,4 +546,39 @@ fn ordered(platform: &Platform) -> Result<(), Failed> {
         check_equal(one.download_blocking::<f32>(&second)?, vec![2.0 * n as f32])?;
     }
     Ok(())
+}
+
+#[kernel_fn]
+fn square_of(x: f32) -> f32 {
+    x * x
+}
+
+#[kernel(reduce(identity = 0.0, map = square_of))]
+fn repeated_squares(a: f32, b: f32) -> f32 {
+    a + b
+}
+
+fn repeated(platform: &Platform) -> Result<(), Failed> {
+    repeated_by("repeated_squares", platform, |own, s, a| {
+        let mut out = own.tensor::<f32>([1], s)?;
+        Ok(s.reduce::<repeated_squares>(&mut out, a)?)
+    })
+}
+
+/// Calls a function on a simulator, and repeats these calls there and on another platform, where they are equal bit by bit.
+pub(crate) fn repeated_by(
+    name: &str,
+    other: &Platform,
+    call: impl Fn(&Platform, &CudaStream, &Tensor<f32>) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let own = Platform::host().build()?;
+    let s = stream(&own)?;
+    let lengths = [7, 300, 3000, 40_000];
+    for n in lengths {
+        call(&own, &s, &uploaded(&own, &noise(n), &s)?)?;
+    }
+    let text = compare_launches(name, || Ok(other.clone()))?;
+    // Each length has a tree of its own, and four seeds. Without debug assertions no call is kept.
+    let count = if cfg!(debug_assertions) { 4 * lengths.len() } else { 0 };
+    check(text.starts_with(&format!("compared {count} launches of")), || text)
 }

@@ -13,6 +13,7 @@ use streamflow_tests::setup::{stream, uploaded};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error};
 
 use self::model::Model;
+use crate::reductions::repeated_by;
 
 /// The variable that makes a missing compiler of C++ a failure.
 const REQUIRE: &str = "STREAMFLOW_REQUIRE_CXX";
@@ -36,6 +37,7 @@ pub(crate) fn suite() -> Suite {
         .both("a_division_by_0_in_a_scan_is_reported", divisions)
         .both("shapes_that_do_not_fit_a_scan_are_named", refused)
         .both("a_scan_waits_for_the_work_on_its_arguments", ordered)
+        .both("a_scan_is_repeated_with_random_values", repeated)
         .optional("the_text_in_cuda_has_the_same_tree_of_scans", REQUIRE, compiled::all)
         .optional("each_mistake_in_the_text_of_a_scan_is_noticed", REQUIRE, compiled::mistakes)
 }
@@ -464,4 +466,21 @@ fn ordered(platform: &Platform) -> Result<(), Failed> {
         check_equal(one.download_blocking::<f32>(&second)?.last().copied(), Some(2.0 * n as f32))?;
     }
     Ok(())
+}
+
+#[kernel_fn]
+fn square_of(x: f32) -> f32 {
+    x * x
+}
+
+#[kernel(scan(identity = 0.0, map = square_of))]
+fn repeated_squares_so_far(a: f32, b: f32) -> f32 {
+    a + b
+}
+
+fn repeated(platform: &Platform) -> Result<(), Failed> {
+    repeated_by("repeated_squares_so_far", platform, |own, s, a| {
+        let mut out = own.tensor::<f32>(a.shape(), s)?;
+        Ok(s.scan::<repeated_squares_so_far>(&mut out, a)?)
+    })
 }

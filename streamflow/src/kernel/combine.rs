@@ -1,5 +1,9 @@
 //! Functions that combine two values: the interface of reductions and scans, and how their launches pass shapes.
 
+mod call;
+
+pub(crate) use self::call::Call;
+pub(super) use self::call::Function;
 use super::body::RANK;
 use super::map::{MapInput, MapOutput, Operand};
 use super::{Axes, Coverage, CudaBody, KernelInfo, ParamInfo, ParamKind};
@@ -66,7 +70,7 @@ pub(super) fn operands<'a, O: Element, I: Element>(
 }
 
 /// The number of elements of a shape.
-pub(super) fn product(shape: &[u64; RANK]) -> u64 {
+pub(super) fn product(shape: &[u64]) -> u64 {
     shape.iter().fold(1, |product: u64, len| product.saturating_mul(*len))
 }
 
@@ -106,6 +110,8 @@ pub(super) const fn described<K: ScanKernel>(
 pub(super) const fn param(name: &'static str, cuda: &'static str, kind: ParamKind) -> ParamInfo {
     ParamInfo { name, cuda, kind }
 }
+/// The type of elements and parts, whose types are in the text.
+pub(super) const UNTYPED: &str = "void";
 /// The type of a number.
 pub(super) const NUMBER: &str = "unsigned long long";
 /// The four numbers of a parameter, as a list of C++.

@@ -63,7 +63,7 @@ pub(crate) use launched::kernels;
 pub use module::{Function, Module};
 pub use numbers::{Float, Integer, Number, Signed};
 pub(crate) use passing::Passing;
-pub(crate) use recorded::{Recorded, recorded};
+pub(crate) use recorded::{Recorded, Work, recorded};
 pub(crate) use registered::{KERNELS, Registered};
 pub use strided::Strided;
 

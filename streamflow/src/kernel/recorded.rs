@@ -1,7 +1,11 @@
 //! Launches of this process, for tests that repeat them with other values. Only a program with debug assertions records some.
+//!
+//! Of a reduction and of a scan the whole call is kept: its launches read and write parts, whose types are their own, and these are
+//! not to have random values.
 
 use std::sync::{Mutex, PoisonError};
 
+use super::combine::{Call, UNTYPED};
 use super::{CudaBody, Grid, KernelInfo, ParamKind, Passing};
 use crate::driver::{AccessMode, Param};
 
@@ -11,21 +15,29 @@ const MOST: usize = 4;
 /// The most bytes of the arguments of a launch that is repeated.
 const LARGEST: u64 = 64 << 20;
 
-/// A launch.
+/// A launch, or a call of several launches.
 #[derive(Debug, Clone)]
 pub(crate) struct Recorded {
     pub(crate) info: &'static KernelInfo,
-    pub(crate) grid: Grid,
-    pub(crate) params: Vec<Param>,
+    pub(crate) work: Work,
     pub(crate) memory: Vec<Memory>,
     /// Why the launch can't be repeated with other values.
     pub(crate) problem: Option<&'static str>,
 }
 
+/// The work that is repeated.
+#[derive(Debug, Clone)]
+pub(crate) enum Work {
+    /// A launch with its parameters.
+    Launch(Grid, Vec<Param>),
+    /// A call of a reduction or a scan.
+    Call(Box<Call>),
+}
+
 /// An argument in memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Memory {
-    /// The index in `params` of the address.
+    /// The index in the parameters of the address, or among the operands of a call.
     pub(crate) param: usize,
     /// The argument's name.
     pub(crate) name: &'static str,
@@ -40,28 +52,54 @@ static RECORDED: Mutex<Vec<Recorded>> = Mutex::new(Vec::new());
 
 /// Keeps a launch that has been checked, if it has another grid than those of the kernel that are kept.
 pub(super) fn note(info: &'static KernelInfo, grid: &Grid, passing: &Passing<'_>) {
+    // `note_call` keeps the whole call.
+    if info.params.iter().any(|param| param.cuda == UNTYPED) {
+        return;
+    }
+    let is_as = |work: &Work| matches!(work, Work::Launch(known, _) if known == grid);
+    keep(info, is_as, || {
+        let (memory, count) = memory(info, passing);
+        let problem = if matches!(info.cuda, CudaBody::Image(_)) {
+            Some("its code is an image")
+        } else {
+            (memory.len() != passing.accesses().len())
+                .then_some("it reads or writes memory that is no argument")
+        };
+        // The parameter behind those of the arguments is the address of a report.
+        let params = passing.params().iter().take(count).copied().collect();
+        Recorded { info, work: Work::Launch(*grid, params), memory, problem }
+    });
+}
+
+/// Keeps a call of a reduction or a scan, if its tree has another form or another number of blocks than those of the function that
+/// are kept.
+pub(super) fn note_call(call: &Call) {
+    let info = call.info();
+    let is_as = |work: &Work| matches!(work, Work::Call(known) if known.tree() == call.tree());
+    keep(info, is_as, || {
+        let memory = call.memory().into();
+        Recorded { info, work: Work::Call(Box::new(*call)), memory, problem: None }
+    });
+}
+
+/// Keeps what `make` makes, unless enough of the kernel is kept, or some that is equal.
+fn keep(
+    info: &'static KernelInfo,
+    is_equal: impl Fn(&Work) -> bool,
+    make: impl FnOnce() -> Recorded,
+) {
     if !cfg!(debug_assertions) {
         return;
     }
     let mut all = RECORDED.lock().unwrap_or_else(PoisonError::into_inner);
-    let of_kernel = all.iter().filter(|launch| std::ptr::eq(launch.info, info));
-    if of_kernel.clone().count() >= MOST || of_kernel.clone().any(|launch| launch.grid == *grid) {
+    let of_kernel = all.iter().filter(|known| std::ptr::eq(known.info, info));
+    if of_kernel.clone().count() >= MOST || of_kernel.clone().any(|known| is_equal(&known.work)) {
         return;
     }
-    let (memory, count) = memory(info, passing);
-    // The parameter behind those of the arguments is the address of a report.
-    let params = passing.params().iter().take(count).copied().collect();
-    let bytes = memory.iter().fold(0_u64, |sum, one| sum.saturating_add(one.bytes));
-    let problem = if matches!(info.cuda, CudaBody::Image(_)) {
-        Some("its code is an image")
-    } else if memory.len() != passing.accesses().len() {
-        Some("it reads or writes memory that is no argument")
-    } else if bytes > LARGEST {
-        Some("its arguments have more than 64 MiB")
-    } else {
-        None
-    };
-    all.push(Recorded { info, grid: *grid, params, memory, problem });
+    let made = make();
+    let bytes = made.memory.iter().fold(0_u64, |sum, one| sum.saturating_add(one.bytes));
+    let is_large = (bytes > LARGEST).then_some("its arguments have more than 64 MiB");
+    all.push(Recorded { problem: made.problem.or(is_large), ..made });
 }
 
 /// The arguments in memory that are not empty, and the number of the parameters of all arguments. An argument is found by its

@@ -41,6 +41,12 @@ const COMPUTE_CAPABILITIES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
 /// kernel has two bodies in 99 of 100 places. A kernel whose Rust body panics for random values is listed as not compared: write
 /// its test with [`compare_bodies`](super::compare_bodies). With `STREAMFLOW_REQUIRE_CUDA=1` a missing GPU is an error.
 ///
+/// Of a reduction and of a scan, the whole call is repeated, with an input and an output of the same shapes, strides and axis: four
+/// calls of each function, whose trees have another form or another number of blocks. The parts between the launches of a call are
+/// not compared on their own, and have no random values. Two of the four inputs have integers of the whole type, all odd, and numbers
+/// from 0.8 to 1.25: a product of many numbers from -1 to 1 is 0, and so tells nothing. The results are equal bit by bit, where NaN
+/// equals NaN. If the function, or its `map`, calls one that is not exact, as `exp`, they may differ as those of other kernels.
+///
 /// ```
 /// use streamflow::prelude::*;
 ///

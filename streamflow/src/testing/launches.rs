@@ -1,26 +1,24 @@
 //! Repeats the launches of a process with random values, on the simulator and on a GPU, and compares what the two bodies write.
+//! Reductions and scans are repeated as whole calls.
 
-use std::any::Any;
+mod drawn;
+mod memory;
+
 use std::fmt;
-use std::ops::RangeInclusive;
 use std::panic::Location;
 
-use num_complex::Complex;
-
-use super::bodies::{Draw, Drawn, Tolerance};
+use self::drawn::{Kind, drawn};
+use self::memory::{Memory, Rule};
+use super::bodies::Draw;
 use super::variables;
 use crate::driver::{Access, AccessMode};
 use crate::error::{BodyDifference, BodyFailure, BodyProblem, Error, KernelBody, Result};
 use crate::kernel::launch::launch_kernel;
-use crate::kernel::{CudaBody, KernelInfo, Passing, Recorded};
+use crate::kernel::{KernelInfo, Passing, Recorded, Work, recorded};
 use crate::memory::access::Order;
-use crate::memory::{Bool8, Element, Tensor};
 use crate::platform::{Platform, device};
-use crate::stream::CudaStream;
-#[cfg(feature = "half")]
-use crate::{f16, memory::bf16};
 
-/// The seeds of a launch's values: integers from 0 for the even ones, and those around 0 for the odd ones.
+/// The seeds of a launch's values. `Kind::of` says which values each has.
 const SEEDS: [u64; 4] = [0, 1, 2, 3];
 
 /// The kernels and launches that were compared.
@@ -93,7 +91,7 @@ pub(super) fn compare(
                 problem,
                 seed: *seed,
                 replay: format!("{}={seed}", variables::SEED),
-                launch: format!("{} and {}", launch.grid, described(launch)),
+                launch: described(launch),
             })));
         }
         if let Some(problem) = refused
@@ -108,10 +106,26 @@ pub(super) fn compare(
     Ok(compared)
 }
 
+/// Compares both bodies of the launches so far of the kernels with this name, for tests in which the second platform need not be a GPU.
+///
+/// # Errors
+/// As for [`kernels`](super::kernels).
+pub fn compare_launches(name: &str, cuda: impl Fn() -> Result<Platform>) -> Result<String> {
+    let mut launches = recorded();
+    launches.retain(|launch| launch.info.name == name);
+    let platforms = || Ok([Platform::host().build()?, cuda()?]);
+    Ok(compare(&launches, platforms, |info| info)?.to_string())
+}
+
 fn described(launch: &Recorded) -> String {
-    let each =
-        launch.memory.iter().map(|memory| format!("`{}` of {} bytes", memory.name, memory.bytes));
-    each.collect::<Vec<_>>().join(", ")
+    match &launch.work {
+        Work::Launch(grid, _) => {
+            let each = launch.memory.iter();
+            let each = each.map(|memory| format!("`{}` of {} bytes", memory.name, memory.bytes));
+            format!("{grid} and {}", each.collect::<Vec<_>>().join(", "))
+        }
+        Work::Call(call) => call.to_string(),
+    }
 }
 
 /// The values of a launch's arguments in memory.
@@ -121,9 +135,10 @@ impl Values {
     /// # Errors
     /// A type of elements without random values.
     fn draw(launch: &Recorded, seed: u64) -> Result<Self, String> {
+        let kind = Kind::of(&launch.work, seed);
         let mut draw = Draw::new(seed);
         let all = launch.memory.iter().map(|memory| {
-            drawn(&mut draw, memory.cuda, memory.bytes as usize, seed % 2 == 1).ok_or_else(|| {
+            drawn(&mut draw, memory.cuda, memory.bytes as usize, kind).ok_or_else(|| {
                 let (name, cuda) = (memory.name, memory.cuda);
                 format!("there are no random values for `{name}`, whose elements are `{cuda}`")
             })
@@ -141,145 +156,47 @@ impl Values {
         for memory in &mut self.0 {
             memory.upload(on)?;
         }
-        let mut passing = Passing::new();
-        for (index, param) in launch.params.iter().enumerate() {
-            let place = launch.memory.iter().position(|memory| memory.param == index);
-            let Some((recorded, memory)) =
-                place.and_then(|at| launch.memory.get(at).zip(self.0.get(at)))
-            else {
-                passing.param(*param);
-                continue;
-            };
-            let mode = if recorded.is_written { AccessMode::Write } else { AccessMode::Read };
-            memory.pass(recorded.name, mode, &mut passing);
+        let place = |at: usize| {
+            let (range, block) = self.0.get(at)?.memory()?;
+            let of = launch.memory.get(at)?;
+            let mode = if of.is_written { AccessMode::Write } else { AccessMode::Read };
+            Some((Access { range, mode, argument: of.name, rows: None }, block))
+        };
+        match &launch.work {
+            Work::Launch(grid, params) => {
+                let mut passing = Passing::new();
+                for (index, param) in params.iter().enumerate() {
+                    let at = launch.memory.iter().position(|memory| memory.param == index);
+                    let Some((access, block)) = at.and_then(place) else {
+                        passing.param(*param);
+                        continue;
+                    };
+                    passing.number(access.range.address);
+                    passing.touch(access, None, block);
+                }
+                let location = Location::caller();
+                // SAFETY: the parameters are those of a launch of the kernel, with the addresses of memory of as many bytes, to
+                // which `self` is a `&mut` until the work is done. `compare` has no body of other arguments.
+                unsafe {
+                    launch_kernel(&stream, info, grid, &mut passing, Order::ByData, location)?;
+                }
+            }
+            Work::Call(call) => {
+                if let Some(memory) = place(0).zip(place(1)) {
+                    // SAFETY: as above, for the operands of the call.
+                    unsafe { call.repeat(&stream, info, memory.into())? };
+                }
+            }
         }
-        let location = Location::caller();
-        // SAFETY: the parameters are those of a launch of the kernel, with the addresses of memory of as many bytes, to which
-        // `self` is a `&mut` until the work is done. `compare` has no body of other arguments.
-        unsafe {
-            launch_kernel(&stream, info, &launch.grid, &mut passing, Order::ByData, location)?;
-        }
-        drop(passing);
         stream.synchronize_blocking()?;
         self.0.iter_mut().try_for_each(|memory| memory.download(&stream))
     }
 
     fn first_difference(&self, cuda: &Self, launch: &Recorded) -> Option<BodyDifference> {
-        let is_one_body = matches!(launch.info.cuda, CudaBody::Made(_));
+        let rule = Rule::of(launch);
         let mut both = self.0.iter().zip(&cuda.0).zip(&launch.memory);
-        both.find_map(|((rust, cuda), memory)| {
-            rust.first_difference(memory.name, &**cuda, is_one_body)
-        })
+        both.find_map(|((rust, cuda), memory)| rust.first_difference(memory.name, &**cuda, rule))
     }
-}
-
-/// The values of an argument, on the host or on a device.
-trait Memory {
-    fn again(&self) -> Box<dyn Memory>;
-    fn upload(&mut self, on: &Platform) -> Result<()>;
-    fn pass<'a>(&'a self, name: &'static str, mode: AccessMode, to: &mut Passing<'a>);
-    fn download(&mut self, stream: &CudaStream) -> Result<()>;
-    fn first_difference(
-        &self,
-        name: &'static str,
-        cuda: &dyn Memory,
-        is_one_body: bool,
-    ) -> Option<BodyDifference>;
-    fn any(&self) -> &dyn Any;
-}
-
-struct Elements<T: Element> {
-    values: Vec<T>,
-    uploaded: Option<Tensor<T>>,
-}
-
-impl<T: Element> Memory for Elements<T> {
-    fn again(&self) -> Box<dyn Memory> {
-        Box::new(Self { values: self.values.clone(), uploaded: None })
-    }
-
-    fn upload(&mut self, on: &Platform) -> Result<()> {
-        self.uploaded = Some(on.upload(&self.values)?);
-        Ok(())
-    }
-
-    fn pass<'a>(&'a self, name: &'static str, mode: AccessMode, to: &mut Passing<'a>) {
-        if let Some(buffer) = &self.uploaded {
-            let range = buffer.range();
-            to.number(range.address);
-            to.touch(Access { range, mode, argument: name, rows: None }, None, buffer.block());
-        }
-    }
-
-    fn download(&mut self, stream: &CudaStream) -> Result<()> {
-        if let Some(buffer) = &self.uploaded {
-            self.values = stream.download_blocking(buffer)?;
-        }
-        Ok(())
-    }
-
-    fn first_difference(
-        &self,
-        name: &'static str,
-        cuda: &dyn Memory,
-        is_one_body: bool,
-    ) -> Option<BodyDifference> {
-        let cuda = cuda.any().downcast_ref::<Self>()?;
-        let difference = tolerance(T::DTYPE).first_difference(name, &self.values, &cuda.values)?;
-        // A threshold of a number that both bodies round differently gives an integer far from the other one.
-        let is_integer = difference.ulps.is_none() && T::DTYPE.contains("int");
-        let is_rare = difference.count * 100 <= difference.len;
-        (is_one_body || !is_integer || !is_rare).then_some(difference)
-    }
-
-    fn any(&self) -> &dyn Any {
-        self
-    }
-}
-
-/// How far two results may be from each other: functions as `exp` and fused products round differently on both sides.
-fn tolerance(dtype: &str) -> Tolerance {
-    match dtype {
-        "float16" | "bfloat16" => Tolerance::relative(3e-2).or_absolute(3e-2),
-        "float64" | "complex128" => Tolerance::relative(1e-9).or_absolute(1e-9),
-        "float32" | "complex64" => Tolerance::relative(1e-4).or_absolute(1e-4),
-        _ => Tolerance::EXACT,
-    }
-}
-
-/// Random elements of this type of CUDA.
-fn drawn(draw: &mut Draw, cuda: &str, bytes: usize, has_negative: bool) -> Option<Box<dyn Memory>> {
-    fn elements<T: Drawn + Element>(
-        draw: &mut Draw,
-        bytes: usize,
-        range: RangeInclusive<T>,
-    ) -> Option<Box<dyn Memory>> {
-        let values = draw.values(bytes / size_of::<T>(), range);
-        Some(Box::new(Elements { values, uploaded: None }))
-    }
-    macro_rules! first {
-        ($($ty:ty: $range:expr),* $(,)?) => {
-            $(if cuda == <$ty as Element>::ELEMENT_CUDA {
-                return elements::<$ty>(draw, bytes, $range);
-            })*
-        };
-    }
-    let least = if has_negative { -7 } else { 0 };
-    // Few programs have a list of indices that these are not in.
-    first!(
-        f32: -1.0..=1.0, f64: -1.0..=1.0,
-        u8: 0..=7, u16: 0..=7, u32: 0..=7, u64: 0..=7,
-        i8: least..=7, i16: least.into()..=7, i32: least.into()..=7, i64: least.into()..=7,
-        Bool8: false.into()..=true.into(),
-        Complex<f32>: Complex::new(-1.0, -1.0)..=Complex::new(1.0, 1.0),
-        Complex<f64>: Complex::new(-1.0, -1.0)..=Complex::new(1.0, 1.0),
-    );
-    #[cfg(feature = "half")]
-    first!(
-        f16: f16::from_f32(-1.0)..=f16::from_f32(1.0),
-        bf16: bf16::from_f32(-1.0)..=bf16::from_f32(1.0),
-    );
-    None
 }
 
 // Without debug assertions no launch is recorded.

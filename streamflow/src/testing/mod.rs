@@ -1,16 +1,16 @@
 //! Tools for tests of your kernels, operators and graphs.
 //!
 //! [`kernels`] compiles the CUDA bodies of all kernels, and compares them with the Rust bodies where a GPU is; [`compare_bodies`]
-//! compares those of one kernel on input of your choice. [`OperatorHarness`] runs one operator without a graph. [`explore`] runs a test under many of the orders
-//! in which a device may execute its work, and [`Explorer`] also under all of them, on the host simulator. [`scope`] spawns
-//! threads, whose order is explored as well.
+//! compares those of one kernel on input of your choice. [`OperatorHarness`] runs one operator without a graph. [`explore`] runs a
+//! test under many of the orders in which a device may execute its work, and [`Explorer`] also under all of them, on the host
+//! simulator. [`scope`] spawns threads, whose order is explored as well.
 //!
 //! # The two bodies of a kernel
 //!
 //! On the simulator only the Rust body runs. Two more tests concern the CUDA body. [`kernels`] finds mistakes of syntax and of
 //! types; that needs NVRTC, and no GPU. On a GPU it also finds a CUDA body that computes something else than the Rust body, by the
-//! launches of the test so far, with random values. [`compare_bodies`] does so for one kernel, whose input and tolerance you choose.
-//! The outcome of each test says if the test was skipped.
+//! launches, reductions and scans of the test so far, with random values. [`compare_bodies`] does so for one kernel, whose input and
+//! tolerance you choose. The outcome of each test says if the test was skipped.
 //!
 //! ```
 //! use streamflow::prelude::*;
@@ -301,7 +301,7 @@ mod choices;
 mod compiles;
 mod explore;
 mod harness;
-mod launches;
+pub(crate) mod launches;
 mod outcome;
 mod search;
 mod switches;

@@ -1,5 +1,6 @@
 //! The cases of a kernel: its inputs, and what Rust's own operators make of them.
 
+use streamflow::__private::body::KernelArg;
 use streamflow::__private::{KernelInfo, MapArgs, MapKernel};
 use streamflow::memory::TensorView;
 use streamflow::prelude::*;
@@ -72,6 +73,8 @@ pub(super) struct Subject {
     /// The bytes of a result.
     pub(super) size: usize,
     pub(super) cases: Vec<Case>,
+    /// The parameters of a struct behind the number of the operation.
+    pub(super) chunks: Vec<[u64; 2]>,
     launch: Launch,
 }
 
@@ -174,10 +177,21 @@ impl Subject {
             format: O::FORMAT,
             size: size_of::<O>(),
             cases: operations.iter().flat_map(cases).collect(),
+            chunks: Vec::new(),
             launch: Box::new(move |platform, stream, case, memory| {
                 launch(platform, stream, case, memory, pass)
             }),
         }
+    }
+
+    /// The same for a kernel that is launched with this struct.
+    pub(super) fn with_struct<T: KernelArg>(self, value: T) -> Self {
+        let mut bytes = vec![0; T::BYTES.next_multiple_of(16)];
+        value.store(&mut bytes);
+        let half =
+            |bytes: &[u8]| bytes.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte));
+        let chunks = bytes.chunks(16).map(|chunk| [half(&chunk[..8]), half(&chunk[8..])]);
+        Self { chunks: chunks.collect(), ..self }
     }
 
     /// Launches each case, and checks its results.

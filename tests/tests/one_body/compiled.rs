@@ -28,15 +28,16 @@ impl Source {
     }
 
     /// Adds a kernel on this text of the operators.
-    pub(super) fn add(&mut self, info: &KernelInfo, operators: &str) {
+    pub(super) fn add(&mut self, subject: &Subject, operators: &str) {
+        self.add_text(subject, operators, &text(subject.info));
+    }
+
+    /// Adds a kernel with this text on this text of the operators.
+    pub(super) fn add_text(&mut self, subject: &Subject, operators: &str, body: &str) {
+        let info = subject.info;
         let number = self.count;
         self.count += 1;
         let (out, of, entry) = (info.params[0].cuda, info.params[1].cuda, info.entry);
-        let body = match info.cuda {
-            CudaBody::Made(made) => made(),
-            CudaBody::Text(text) => text.to_owned(),
-            CudaBody::Image(image) => unreachable!("{image:?} is no body"),
-        };
         let defined = if info.reports { "#define STREAMFLOW_REPORTS\n" } else { "" };
         let slices = ["a", "b", "c"]
             .map(|name| format!("const {of}* __restrict__ {name}, unsigned long long {name}_len"));
@@ -50,7 +51,7 @@ impl Source {
              {REPORT}\n{defined}{operators}\n#undef STREAMFLOW_REPORTS\n\
              static void {entry}({out}* __restrict__ out, unsigned long long out_len, {}, unsigned int op,\n\
              streamflow::Report* streamflow_report) {{\n\
-             {}{body}\n}}\n\
+             {}{}{body}\n}}\n\
              static void run(unsigned int op, unsigned long long n) {{\n\
              auto a = taken<{of}>(n); auto b = taken<{of}>(n); auto c = taken<{of}>(n);\n\
              std::vector<{out}> out(n);\n\
@@ -65,6 +66,7 @@ impl Source {
             } else {
                 ""
             },
+            of_struct(subject),
         );
     }
 
@@ -84,6 +86,23 @@ impl Source {
         );
         compile(&self.text, &[])
     }
+}
+
+/// The text of a kernel, between the braces.
+pub(super) fn text(info: &KernelInfo) -> String {
+    match info.cuda {
+        CudaBody::Made(made) => made(),
+        CudaBody::Text(text) => text.to_owned(),
+        CudaBody::Image(image) => unreachable!("{image:?} is no body"),
+    }
+}
+
+/// The struct that a kernel is launched with, as its body has it.
+fn of_struct(subject: &Subject) -> String {
+    let Some(param) = subject.info.params.get(5) else { return String::new() };
+    let chunks = subject.chunks.iter().map(|[low, high]| format!("{{{{{low}ull, {high}ull}}}}"));
+    let chunks: Vec<_> = chunks.collect();
+    format!("const {} {}[] = {{{}}};\n", param.cuda, param.name, chunks.join(", "))
 }
 
 /// Compiles a program of C++, in which what is undefined ends the program. `None` without a compiler.
@@ -180,7 +199,7 @@ pub(super) fn random() -> Result<Option<String>, Failed> {
 
 fn run(subjects: Vec<Subject>) -> Result<Option<String>, Failed> {
     let mut source = Source::new();
-    subjects.iter().for_each(|subject| source.add(subject.info, BODY));
+    subjects.iter().for_each(|subject| source.add(subject, BODY));
     let Some(program) = source.build()? else { return Ok(Some("no g++".to_owned())) };
     let wrong: Vec<String> = subjects
         .iter()

@@ -1,12 +1,13 @@
-//! Mistakes in the text of the operators, each of which a case notices.
+//! Mistakes in the text of the operators and in that of kernels, each of which a case or the compiler notices.
 
-use streamflow_tests::{Failed, check};
+use streamflow::__private::KernelInfo;
+use streamflow_tests::{Failed, check, check_text};
 
 use super::cases::Subject;
-use super::compiled::{BODY, Source};
+use super::compiled::{BODY, Source, text};
 use super::{kernels, types};
 
-/// A mistake: its name, the kernel that shows it, and the texts with what takes their place.
+/// A mistake: its name, the kernel that shows it, and the texts with what takes their place, one after the other.
 type Mistake = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 const MISTAKES: [Mistake; 20] = [
@@ -119,20 +120,53 @@ const MISTAKES: [Mistake; 20] = [
     ),
 ];
 
-pub(super) fn all() -> Result<Option<String>, Failed> {
+/// The places of fields in the text of a kernel. Here the fields have one size, so that only their values tell.
+const FIELDS: Mistake = (
+    "two fields in the places of each other",
+    "by_value",
+    &[
+        ("signed char f_sign;", "a field;"),
+        ("unsigned char f_last;", "signed char f_sign;"),
+        ("a field;", "unsigned char f_last;"),
+    ],
+);
+
+/// Fields of other sizes.
+const SIZES: Mistake = (
+    "a field before another one",
+    "by_value",
+    &[(
+        "signed char f_sign; double f_wide; unsigned short f_small;",
+        "double f_wide; signed char f_sign; unsigned short f_small;",
+    )],
+);
+
+fn subjects() -> Vec<Subject> {
     let all = [kernels::integers(), kernels::floats(), kernels::casts(), types::all()];
-    let subjects: Vec<Subject> = all.into_iter().flatten().collect();
+    all.into_iter().flatten().collect()
+}
+
+fn find<'a>(subjects: &'a [Subject], kernel: &str) -> Result<&'a Subject, Failed> {
+    let found = subjects.iter().find(|subject| subject.info.name == kernel);
+    found.ok_or_else(|| Failed::msg(format!("no kernel `{kernel}`")))
+}
+
+/// A text with a mistake.
+fn edited((name, _, edits): &Mistake, mut text: String) -> Result<String, Failed> {
+    for (from, to) in *edits {
+        check(text.contains(from), || format!("{name}: the text has no `{from}`"))?;
+        text = text.replace(from, to);
+    }
+    Ok(text)
+}
+
+pub(super) fn all() -> Result<Option<String>, Failed> {
+    let subjects = subjects();
     let mut source = Source::new();
     let mut shown = Vec::new();
-    for (name, kernel, edits) in &MISTAKES {
-        let mut text = BODY.to_owned();
-        for (from, to) in *edits {
-            check(text.contains(from), || format!("{name}: the operators have no `{from}`"))?;
-            text = text.replace(from, to);
-        }
-        let subject = subjects.iter().find(|subject| subject.info.name == *kernel);
-        let subject = subject.ok_or_else(|| Failed::msg(format!("no kernel `{kernel}`")))?;
-        source.add(subject.info, &text);
+    for mistake @ (_, kernel, _) in &MISTAKES {
+        let subject = find(&subjects, kernel)?;
+        source.add(subject, &edited(mistake, BODY.to_owned())?);
         shown.push(subject);
     }
     let Some(program) = source.build()? else { return Ok(Some("no g++".to_owned())) };
@@ -140,4 +174,44 @@ pub(super) fn all() -> Result<Option<String>, Failed> {
         check(program.check(number, subject).is_err(), || format!("{name}: no case notices it"))?;
     }
     Ok(None)
+}
+
+/// The order of the fields of a struct is that of its derive on both sides: cases notice another order, or the text's own checks.
+pub(super) fn fields() -> Result<Option<String>, Failed> {
+    let subjects = subjects();
+    let subject = find(&subjects, "by_value")?;
+    let build = |mistake| {
+        let mut source = Source::new();
+        source.add_text(subject, BODY, &edited(mistake, text(subject.info))?);
+        source.build()
+    };
+    let Some(program) = build(&FIELDS)? else { return Ok(Some("no g++".to_owned())) };
+    check(program.check(0, subject).is_err(), || format!("{}: no case notices it", FIELDS.0))?;
+    match build(&SIZES) {
+        Ok(_) => Err(Failed::msg(format!("{}: the text compiles", SIZES.0))),
+        Err(error) => check_text(&error.to_string(), &["the place of a field"]).map(|()| None),
+    }
+}
+
+/// Each instance of a generic kernel has a text of its own: cases notice that of another one, or the compiler.
+pub(super) fn instances() -> Result<Option<String>, Failed> {
+    let build = |pairs: &[(Subject, &KernelInfo)]| {
+        let mut source = Source::new();
+        for (subject, other) in pairs {
+            source.add_text(subject, BODY, &text(other));
+        }
+        source.build()
+    };
+    let pairs = types::exchanged();
+    let Some(program) = build(&pairs)? else { return Ok(Some("no g++".to_owned())) };
+    for (number, (subject, other)) in pairs.iter().enumerate() {
+        let (name, of, own) = (other.name, other.generics, subject.info.generics);
+        check(program.check(number, subject).is_err(), || {
+            format!("`{name}`: no case notices the text of {of:?} for {own:?}")
+        })?;
+    }
+    match build(&types::refused()) {
+        Ok(_) => Err(Failed::msg("the text of `u8` compiles for `i32`")),
+        Err(error) => check_text(&error.to_string(), &["g++", "is ambiguous"]).map(|()| None),
+    }
 }

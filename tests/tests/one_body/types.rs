@@ -1,6 +1,6 @@
 //! Instances of generic kernels, arrays, tables and structs, each beside the same in Rust's own words.
 
-use streamflow::__private::MapKernel;
+use streamflow::__private::{KernelInfo, MapKernel};
 use streamflow::kernel::{Float, Integer, Number};
 use streamflow::prelude::*;
 
@@ -165,6 +165,16 @@ fn places(out: &mut i32, a: &i32, b: &i32, c: &i32, op: u32) {
     };
 }
 
+/// The struct is an argument, and not a constant of the text.
+#[kernel(map)]
+fn by_value(out: &mut i32, a: &i32, b: &i32, c: &i32, op: u32, mixed: Mixed) {
+    *out = match op {
+        0 => *a + weighed(mixed),
+        1 => *a * *b + mixed.taps[1] * *c,
+        _ => 0,
+    };
+}
+
 /// The second operand is a table. In launches of two columns each element of the table is there twice.
 #[kernel(map)]
 fn table(out: &mut i32, a: &i32, b: &[i32], c: &i32, op: u32, #[at] [row, x]: [usize; 2]) {
@@ -306,6 +316,26 @@ fn of_places() -> Subject {
     ])
 }
 
+fn of_by_value() -> Subject {
+    let operations = [
+        operation(0, "fields of an argument", Inputs::One, |a: &i32, _, _| {
+            a.wrapping_add(weighed_in_rust(&MIXED))
+        }),
+        operation(1, "an array of an argument", Inputs::Three, |a, b, c| {
+            a.wrapping_mul(*b).wrapping_add(MIXED.taps[1].wrapping_mul(*c))
+        }),
+    ];
+    let subject = Subject::passed::<i32, i32>(
+        <by_value as MapKernel>::LINEAR,
+        &operations,
+        |stream, out, operands, number| {
+            let [x, y, z] = operands.map(|operand| operand.view().transpose());
+            Ok(stream.map::<by_value>((out, x, y, z, number, MIXED))?)
+        },
+    );
+    subject.with_struct(MIXED)
+}
+
 fn of_table() -> Subject {
     Subject::passed::<i32, i32>(
         <table as MapKernel>::LINEAR,
@@ -327,6 +357,25 @@ pub(super) fn all() -> Vec<Subject> {
     let mut all = number_of![i32 u8 f32 f64];
     all.extend(float_of![f32 f64]);
     all.extend(integer_of![i8 u64]);
-    all.extend([of_places(), of_table()]);
+    all.extend([of_places(), of_by_value(), of_table()]);
     all
+}
+
+/// Instances, each with another one whose text a compiler accepts in its place.
+pub(super) fn exchanged() -> Vec<(Subject, &'static KernelInfo)> {
+    let pairs = [
+        (number_of![i32], <number<i32, 2> as MapKernel>::LINEAR),
+        (number_of![f32], <number<f64, 3> as MapKernel>::LINEAR),
+        (float_of![f64], <floating<f32> as MapKernel>::LINEAR),
+    ];
+    let each = |(subjects, text): (Vec<Subject>, _)| {
+        subjects.into_iter().map(move |subject| (subject, text))
+    };
+    pairs.into_iter().flat_map(each).collect()
+}
+
+/// The same with a text that a compiler refuses, since the types of operands differ.
+pub(super) fn refused() -> Vec<(Subject, &'static KernelInfo)> {
+    let text = <number<u8, 3> as MapKernel>::LINEAR;
+    number_of![i32].into_iter().map(|subject| (subject, text)).collect()
 }

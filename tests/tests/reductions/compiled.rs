@@ -67,6 +67,7 @@ fn cases() -> Vec<Case> {
         case("mapped", super::mapped, vec![info::<super::squares>()]),
         case("extremes", super::extremes, extremes),
         case("nans", super::nans, of_nan),
+        case("repeated", super::repeated, vec![info::<super::repeated_squares>()]),
     ]
 }
 
@@ -128,6 +129,12 @@ pub(super) fn mistakes() -> Result<Option<String>, Failed> {
         ("strides", "return x * s3 + y * s2", "return x * s3 + y * s1"),
         ("mapped", "is_second ? parts[i]", "is_second ? op.of((In)parts[i], i)"),
         ("nans", "if (b != b) return b;", ""),
+        (
+            "repeated",
+            "op.combine(op.combine(sum[0], sum[1]), op.combine(sum[2], sum[3]))",
+            "op.combine(op.combine(op.combine(sum[0], sum[1]), sum[2]), sum[3])",
+        ),
+        ("repeated", "is_second ? parts[i]", "is_second ? op.of((In)parts[i], i)"),
         ("extremes", "return a.index < b.index ? a : b;", "return a;"),
     ];
     run_mistakes(cases, &mistakes)

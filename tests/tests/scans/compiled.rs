@@ -32,6 +32,7 @@ fn cases() -> Vec<Case> {
         case("mapped", super::mapped, vec![info::<super::squares>()]),
         case("library", super::library, library),
         case("groups", super::groups, sum()),
+        case("repeated", super::repeated, vec![info::<super::repeated_squares_so_far>()]),
     ]
 }
 
@@ -80,6 +81,8 @@ pub(super) fn mistakes() -> Result<Option<String>, Failed> {
         ("strides", "out[is_line ? (at + k) * s3", "out[is_line ? (at + k)"),
         ("order", "op.combine(other, value)", "op.combine(value, other)"),
         ("library", "at + by + c + 1);", "at + by + c);"),
+        ("repeated", "before[step] = op.combine(sum, before[step]);", ""),
+        ("repeated", "lane < of_group ? board", "lane <= of_group ? board"),
     ];
     run_mistakes(cases, &mistakes)
 }

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::made::{Dims, Made};
+use super::made::{self, Made};
 use super::operand::{Form, Memory, Reduced};
 use super::{Evaluate, Taken, launch};
 use crate::driver::{AccessMode, SourceLocation};
@@ -53,8 +53,7 @@ impl<K: ScanKernel<Output: KernelArg>, S: Taken> Taken for Reduction<K, S> {
         let Along { axis, keepdims } = self.along;
         // The source passes itself as one operand in memory.
         if let Some(input) = operands.operands.into_iter().next() {
-            let dims = Dims::of(&input).reduced(axis, keepdims);
-            let made = Made::new::<K::Output>(stream, dims)?;
+            let made = Made::new::<K::Output>(stream, made::reduced(&input, axis, keepdims))?;
             let out = made.operand("out", AccessMode::Write);
             run::<K>(stream, &[out, input], axis, location)?;
             self.made = Some(made);
@@ -94,7 +93,7 @@ impl<E: Evaluate<Element: KernelArg>> Taken for Evaluated<E> {
                 "a reduction is of the elements of tensors, and this has numbers alone".to_owned();
             return Err(Error::Shapes { kernel: E::NAME, problem });
         }
-        let made = Made::new::<E::Element>(stream, Dims::broadcast(operands))?;
+        let made = Made::new::<E::Element>(stream, made::broadcast(operands))?;
         let out = made.operand(E::NAME, AccessMode::Write);
         launch(stream, &self.expression, out, location)?;
         self.made = Some(made);

@@ -15,7 +15,7 @@ use std::panic::Location;
 pub use self::memory::{MapInput, MapOutput, MapTable};
 use self::operands::Argument;
 pub use self::operands::Operands;
-pub(super) use self::operands::{MOST_OPERANDS, Operand};
+pub(super) use self::operands::{Layout, MOST_OPERANDS, Operand};
 use self::plan::Plan;
 pub(super) use self::plan::merge;
 use super::body::RANK;

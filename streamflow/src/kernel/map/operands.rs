@@ -4,7 +4,7 @@ use std::fmt;
 
 use arrayvec::ArrayVec;
 
-use crate::driver::{Access, AccessMode, MAX_PARAMS, MemoryRange, Param, Rows};
+use crate::driver::{Access, AccessMode, MAX_PARAMS, Param, Rows};
 use crate::kernel::Passing;
 use crate::kernel::body::RANK;
 use crate::memory::{Block, DeviceSlice, TensorView, TensorViewMut};
@@ -28,6 +28,14 @@ pub(in crate::kernel) struct Operand<'a> {
     pub(super) is_window: bool,
 }
 
+/// The dimensions of an operand, without its memory.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::kernel) struct Layout {
+    shape: [u64; RANK],
+    strides: [u64; RANK],
+    rank: usize,
+}
+
 impl<'a> Operand<'a> {
     pub(in crate::kernel) fn of<T>(
         name: &'static str,
@@ -45,21 +53,21 @@ impl<'a> Operand<'a> {
         Self { name, access, rows, block, shape, strides, rank, is_window: false }
     }
 
-    /// Memory with the elements of a shape in row-major order.
-    pub(in crate::kernel) fn dense(
-        name: &'static str,
-        (range, block): (MemoryRange, &'a Block),
-        dims: &[u64],
-        mode: AccessMode,
-    ) -> Self {
-        let (mut shape, mut strides) = ([1; RANK], [0; RANK]);
-        let mut stride = 1_u64;
-        for (at, len) in dims.iter().rev().take(RANK).enumerate() {
-            (shape[RANK - 1 - at], strides[RANK - 1 - at]) = (*len, stride);
-            stride = stride.saturating_mul(*len);
-        }
-        let access = Access { range, mode, argument: name, rows: None };
-        Self { name, access, rows: None, block, shape, strides, rank: dims.len(), is_window: false }
+    /// The operand with this layout in the memory of an access. The memory has the elements from the first to the last, and those
+    /// between them.
+    pub(in crate::kernel) fn of_layout(layout: &Layout, access: Access, block: &'a Block) -> Self {
+        let Layout { shape, strides, rank } = *layout;
+        let name = access.argument;
+        Self { name, access, rows: None, block, shape, strides, rank, is_window: false }
+    }
+
+    pub(in crate::kernel) fn layout(&self) -> Layout {
+        Layout { shape: self.shape, strides: self.strides, rank: self.rank }
+    }
+
+    /// Its access, without rows.
+    pub(in crate::kernel) fn access(&self) -> Access {
+        self.access
     }
 
     /// Whether the kernel writes its elements.
@@ -74,7 +82,7 @@ impl<'a> Operand<'a> {
 
     /// The lengths of its dimensions, at most [`RANK`].
     pub(in crate::kernel) fn dims(&self) -> &[u64] {
-        &self.shape[RANK - self.rank.min(RANK)..]
+        dims(&self.shape, self.rank)
     }
 
     /// Adds its access to those of a launch.
@@ -84,6 +92,29 @@ impl<'a> Operand<'a> {
     {
         passing.touch(self.access, self.rows, self.block);
     }
+}
+
+impl Layout {
+    /// Elements in row-major order, in dimensions of these lengths, at most [`RANK`].
+    pub(in crate::kernel) fn dense(lengths: impl DoubleEndedIterator<Item = u64>) -> Self {
+        let mut layout = Self { shape: [1; RANK], strides: [0; RANK], rank: 0 };
+        let mut stride = 1_u64;
+        for (at, len) in lengths.rev().take(RANK).enumerate() {
+            (layout.shape[RANK - 1 - at], layout.strides[RANK - 1 - at]) = (len, stride);
+            stride = stride.saturating_mul(len);
+            layout.rank += 1;
+        }
+        layout
+    }
+
+    /// As [`Operand::dims`].
+    pub(in crate::kernel) fn dims(&self) -> &[u64] {
+        dims(&self.shape, self.rank)
+    }
+}
+
+fn dims(shape: &[u64; RANK], rank: usize) -> &[u64] {
+    &shape[RANK - rank.min(RANK)..]
 }
 
 /// An argument, in the order of the kernel's function.

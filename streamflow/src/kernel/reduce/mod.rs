@@ -24,7 +24,7 @@ use std::panic::Location;
 
 pub use self::info::Described;
 use self::plan::Plan;
-use super::combine::{ScanKernel, operands};
+use super::combine::{Call, Function, ScanKernel, operands};
 use super::launch::launch_kernel;
 use super::map::{MapInput, MapOutput, Operand};
 use super::{Grid, Passing, launched};
@@ -122,14 +122,30 @@ impl CudaStream {
     }
 }
 
-/// Queues a reduction of an input to memory for its results, `[out, input]`.
+/// Queues a reduction of an input to memory for its results, `[out, input]`, which have the types of the function.
 pub(super) fn run<K: ScanKernel>(
     stream: &CudaStream,
     operands: &[Operand<'_>; 2],
     axis: Option<usize>,
     location: SourceLocation,
 ) -> Result<()> {
-    let info = Described::<K>::INFO;
+    let function = Function::of::<K>(Described::<K>::INFO);
+    // SAFETY: the operands are a result and an input, as `operands` makes them, with the types of the function.
+    unsafe { queue(stream, function, operands, axis, location) }
+}
+
+/// Queues the launches of a reduction. This function is not generic, so that it is compiled only once for all functions.
+///
+/// # Safety
+/// As for `combine::call::Queue`, for the description of reductions.
+unsafe fn queue(
+    stream: &CudaStream,
+    function: Function,
+    operands: &[Operand<'_>; 2],
+    axis: Option<usize>,
+    location: SourceLocation,
+) -> Result<()> {
+    let info = function.info;
     let [out, input] = operands;
     let failed = |error: Error| {
         let mut passing = Passing::new();
@@ -144,6 +160,7 @@ pub(super) fn run<K: ScanKernel>(
     if plan.results() == 0 {
         return Ok(());
     }
+    Call::note(queue, function, operands, axis, (plan.form, plan.blocks()));
     let launch = |plan: &Plan, passing: &mut Passing<'_>| {
         let grid = Grid::blocks(plan.blocks() as usize);
         // SAFETY: `Plan::pass` passes the parameters of a reduction, and each list below has an access for each of the two
@@ -156,7 +173,7 @@ pub(super) fn run<K: ScanKernel>(
         operands.iter().for_each(|operand| operand.touch(&mut passing));
         return launch(&plan, &mut passing);
     }
-    let bytes = size_of::<K::State>() as u64 * plan.parts;
+    let bytes = function.state as u64 * plan.parts;
     let scratch = match Scratch::new(stream, bytes.saturating_mul(plan.results())) {
         Ok(scratch) => scratch,
         Err(error) => return failed(error),

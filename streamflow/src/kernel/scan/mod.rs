@@ -25,7 +25,7 @@ use std::panic::Location;
 
 pub use self::info::Scanned;
 use self::plan::Plan;
-use super::combine::{ScanKernel, operands};
+use super::combine::{Call, Function, ScanKernel, operands};
 use super::launch::launch_kernel;
 use super::map::{MapInput, MapOutput, Operand};
 use super::{Grid, Passing, launched};
@@ -105,13 +105,30 @@ impl CudaStream {
     }
 }
 
+/// The operands have the types of the function.
 fn run<K: ScanKernel>(
     stream: &CudaStream,
     operands: &[Operand<'_>; 2],
     axis: Option<usize>,
     location: SourceLocation,
 ) -> Result<()> {
-    let info = Scanned::<K>::INFO;
+    let function = Function::of::<K>(Scanned::<K>::INFO);
+    // SAFETY: the operands are a result and an input, as `operands` makes them, with the types of the function.
+    unsafe { queue(stream, function, operands, axis, location) }
+}
+
+/// Queues the launches of a scan. This function is not generic, so that it is compiled only once for all functions.
+///
+/// # Safety
+/// As for `combine::call::Queue`, for the description of scans.
+unsafe fn queue(
+    stream: &CudaStream,
+    function: Function,
+    operands: &[Operand<'_>; 2],
+    axis: Option<usize>,
+    location: SourceLocation,
+) -> Result<()> {
+    let info = function.info;
     let [out, input] = operands;
     let touched = || {
         let mut passing = Passing::new();
@@ -122,7 +139,7 @@ fn run<K: ScanKernel>(
         touched().fail(&error);
         Err(error)
     };
-    let size = size_of::<K::State>();
+    let size = function.state;
     let plan = match Plan::new(info.name, out, input, axis, size) {
         Ok(plan) => plan,
         Err(error) => return failed(error),
@@ -130,6 +147,7 @@ fn run<K: ScanKernel>(
     if plan.rows() == 0 || plan.length() == 0 {
         return Ok(());
     }
+    Call::note(queue, function, operands, axis, (plan.form, plan.blocks(size)));
     let launch = |plan: &Plan, passing: &mut Passing<'_>| {
         let grid = Grid::blocks(plan.blocks(size) as usize);
         // SAFETY: `Plan::pass` passes the parameters of a scan, and each list below has an access for each of its addresses.

@@ -61,6 +61,11 @@ impl Draw {
         T::draw(self, range)
     }
 
+    /// Draws 64 bits.
+    pub(in crate::testing) fn bits(&mut self) -> u64 {
+        self.random.bits()
+    }
+
     /// Draws `len` numbers in a range, each as [`value`](Self::value) does.
     pub fn values<T: Drawn>(&mut self, len: usize, range: RangeInclusive<T>) -> Vec<T> {
         (0..len).map(|_| self.value(range.clone())).collect()

@@ -25,11 +25,16 @@ pub struct Tolerance {
     absolute: f64,
     relative: f64,
     ulps: u64,
+    /// Whether the two zeros differ.
+    has_two_zeros: bool,
 }
 
 impl Tolerance {
     /// No tolerance: only equal values are close.
-    pub const EXACT: Self = Self { absolute: 0.0, relative: 0.0, ulps: 0 };
+    pub const EXACT: Self = Self { absolute: 0.0, relative: 0.0, ulps: 0, has_two_zeros: false };
+
+    /// Only equal bits are close, and two NaNs.
+    pub(in crate::testing) const BITS: Self = Self { has_two_zeros: true, ..Self::EXACT };
 
     /// Values that differ by at most this number are close.
     pub const fn absolute(difference: f64) -> Self {
@@ -67,8 +72,11 @@ impl Tolerance {
 
     fn is_close<T: Element>(self, a: T, b: T) -> bool {
         let (a, b) = (Number::of(a), Number::of(b));
-        if a.is_same(b) {
+        if a.is_same(b, self.has_two_zeros) {
             return true;
+        }
+        if self.has_two_zeros {
+            return false;
         }
         let (off, largest) = a.distance(b);
         // A NaN fails both comparisons. An infinite distance may pass one of them, and `is_finite` excludes it.
@@ -103,7 +111,10 @@ impl Tolerance {
 
 impl fmt::Display for Tolerance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { absolute, relative, ulps } = self;
+        let Self { absolute, relative, ulps, has_two_zeros } = self;
+        if *has_two_zeros {
+            return f.write_str("0 bits");
+        }
         let mut limits = Vec::new();
         if *absolute != 0.0 {
             limits.push(format!("{absolute:e}"));
@@ -139,8 +150,10 @@ impl Float {
         Self(value, place(value.to_bits(), 1 << 63))
     }
 
-    fn is_same(self, other: Self) -> bool {
-        self.0 == other.0 || self.0.is_nan() && other.0.is_nan()
+    fn is_same(self, other: Self, has_two_zeros: bool) -> bool {
+        let is_equal = self.0 == other.0
+            && (!has_two_zeros || self.0.is_sign_negative() == other.0.is_sign_negative());
+        is_equal || self.0.is_nan() && other.0.is_nan()
     }
 
     /// How many steps lead from this number to the other one. `None` if one of them is not finite.
@@ -194,11 +207,13 @@ impl Number {
         }
     }
 
-    fn is_same(self, other: Self) -> bool {
+    fn is_same(self, other: Self, has_two_zeros: bool) -> bool {
         match (self, other) {
             (Self::Integer(a), Self::Integer(b)) => a == b,
-            (Self::Float(a), Self::Float(b)) => a.is_same(b),
-            (Self::Complex(a), Self::Complex(b)) => a.re.is_same(b.re) && a.im.is_same(b.im),
+            (Self::Float(a), Self::Float(b)) => a.is_same(b, has_two_zeros),
+            (Self::Complex(a), Self::Complex(b)) => {
+                a.re.is_same(b.re, has_two_zeros) && a.im.is_same(b.im, has_two_zeros)
+            }
             _ => false,
         }
     }
@@ -247,6 +262,15 @@ mod tests {
         assert!(Tolerance::EXACT.is_close(u64::MAX, u64::MAX));
         assert!(!Tolerance::EXACT.is_close(u64::MAX, u64::MAX - 1));
         assert!(!Tolerance::EXACT.is_close(-1_i8, 1));
+    }
+
+    #[test]
+    fn bits_have_two_zeros_and_one_nan() {
+        let is_close = |a: f32, b: f32| Tolerance::BITS.is_close(a, b);
+        assert!(is_close(0.0, 0.0) && is_close(-0.0, -0.0) && is_close(f32::NAN, -f32::NAN));
+        assert!(!is_close(0.0, -0.0) && !is_close(1.0, next(1.0, 1)) && !is_close(1.0, f32::NAN));
+        assert!(Tolerance::BITS.is_close(7_u8, 7) && !Tolerance::BITS.is_close(7_u8, 8));
+        assert_eq!(Tolerance::BITS.to_string(), "0 bits");
     }
 
     #[test]

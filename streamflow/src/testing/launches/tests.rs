@@ -1,9 +1,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod calls;
+
 use super::*;
-use crate::error::BodyProblem;
+use crate::error::{BodyFailure, BodyProblem};
 use crate::kernel;
-use crate::kernel::{Kernel, recorded};
+use crate::kernel::Kernel;
 
 /// data[i] = first + 2 * data[i]
 #[kernel(requires(first.len() == data.len()), unsafe cuda = "")]
@@ -38,6 +40,14 @@ fn platforms() -> Result<[Platform; 2]> {
     Ok([Platform::host().build()?, Platform::host().seed(7).build()?])
 }
 
+/// The difference of launches and a body that is wrong.
+fn difference(all: &[Recorded], cuda: &'static KernelInfo) -> (BodyFailure, BodyDifference) {
+    let failed = compare(all, platforms, |_| cuda).unwrap_err();
+    let Error::Bodies(failure) = failed else { panic!("{failed}") };
+    let BodyProblem::Differ(difference) = &failure.problem else { panic!("{failure}") };
+    (*failure.clone(), difference.clone())
+}
+
 #[test]
 fn launches_are_repeated_with_other_values_on_both_platforms() {
     let platform = Platform::host().build().unwrap();
@@ -56,9 +66,7 @@ fn launches_are_repeated_with_other_values_on_both_platforms() {
     let equal = compare(&all, platforms, |info| info).unwrap();
     assert_eq!((equal.launches, &equal.kernels[..]), (4 * SEEDS.len(), &["doubled"][..]));
     assert_eq!(equal.to_string(), "compared 16 launches of `doubled`");
-    let failed = compare(&all, platforms, |_| mistaken::INFO).unwrap_err();
-    let Error::Bodies(failure) = failed else { panic!("{failed}") };
-    let BodyProblem::Differ(difference) = &failure.problem else { panic!("{failure}") };
+    let (failure, difference) = difference(&all, mistaken::INFO);
     // 5 and 70 less 5 / 8 and 70 / 8.
     assert_eq!((difference.argument, difference.index, difference.len), ("data", 62, 70));
     assert!(failure.launch.contains("`data` of 280 bytes"), "{}", failure.launch);
@@ -105,19 +113,20 @@ fn an_expression_is_repeated_with_its_operands_in_order() {
     assert_eq!(compared.launches, SEEDS.len());
 }
 
-#[kernel(reduce(identity = 0.0))]
-fn total(a: f32, b: f32) -> f32 {
-    a + b
+/// out[0] = 1
+#[kernel(partial, unsafe cuda = "")]
+fn mark(out: &mut [u8]) {
+    out[0] = 1;
 }
 
 #[test]
 fn a_launch_that_can_t_be_repeated_is_listed_with_the_reason() {
     let platform = Platform::host().build().unwrap();
     let s = platform.default_stream(device(0)).unwrap();
-    let (a, mut out) =
-        (platform.upload(&[1.0_f32; 9]).unwrap(), platform.upload(&[0.0_f32]).unwrap());
-    s.reduce::<total>(&mut out, &a).unwrap();
-    let compared = compare(&launches(&["total"]), platforms, |info| info).unwrap();
+    let mut out = platform.buffer::<u8>((64 << 20) + 1, &s).unwrap();
+    s.launch::<mark>(1, (&mut out,)).unwrap();
+    let compared = compare(&launches(&["mark"]), platforms, |info| info).unwrap();
     assert_eq!(compared.launches, 0);
-    assert!(compared.to_string().contains("not compared: `total` ("), "{compared}");
+    let text = "not compared: `mark` (its arguments have more than 64 MiB)";
+    assert!(compared.to_string().contains(text), "{compared}");
 }
