@@ -8,13 +8,18 @@ use super::signature::{Argument, Kind, Signature};
 use super::translate::{Body, witness_name};
 use super::value::Witness;
 
-/// The witnesses, as variables of one pattern: rustc nests a scope for each `let`, and a body may have hundreds of witnesses.
+/// The beginning of a body: a short name for the module of its functions, since each operator is a call, and the witnesses as
+/// variables of one pattern. rustc nests a scope for each `let`, and a body may have hundreds of witnesses.
 pub(super) fn witnesses(body: &Body) -> TokenStream {
     let all = body.witnesses.iter().enumerate();
     let declared = all.filter(|(_, witness)| !matches!(witness, Witness::Pattern { .. }));
     let names: Vec<Ident> = declared.map(|(number, _)| witness_name(number)).collect();
-    let values = names.iter().map(|_| quote!(::streamflow::__private::body::Witness::new()));
-    quote!(let (#(#names,)*) = (#(#values,)*);)
+    let values = names.iter().map(|_| quote!(__body::Witness::new()));
+    quote! {
+        #[allow(unused_imports)]
+        use ::streamflow::__private::body as __body;
+        let (#(#names,)*) = (#(#values,)*);
+    }
 }
 
 /// The user's function, with the operators of kernels.

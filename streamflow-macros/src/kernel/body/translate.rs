@@ -438,7 +438,7 @@ pub(super) fn witness_name(number: usize) -> Ident {
 /// The function of `streamflow::kernel::body` with this name, at the user's token.
 pub(super) fn function(name: &str, span: Span) -> TokenStream {
     let name = Ident::new(name, span);
-    quote_spanned!(span=> ::streamflow::__private::body::#name)
+    quote_spanned!(span=> __body::#name)
 }
 
 /// The value, whose type the witness has. With the user's token as the place: rustc names the macro as the origin of an error
