@@ -2,7 +2,7 @@
 
 mod call;
 
-pub(crate) use self::call::Call;
+pub(super) use self::call::Call;
 pub(super) use self::call::Function;
 use super::body::RANK;
 use super::map::{MapInput, MapOutput, Operand};
@@ -110,8 +110,6 @@ pub(super) const fn described<K: ScanKernel>(
 pub(super) const fn param(name: &'static str, cuda: &'static str, kind: ParamKind) -> ParamInfo {
     ParamInfo { name, cuda, kind }
 }
-/// The type of elements and parts, whose types are in the text.
-pub(super) const UNTYPED: &str = "void";
 /// The type of a number.
 pub(super) const NUMBER: &str = "unsigned long long";
 /// The four numbers of a parameter, as a list of C++.

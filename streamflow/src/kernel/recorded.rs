@@ -3,11 +3,17 @@
 //! Of a reduction and of a scan the whole call is kept: its launches read and write parts, whose types are their own, and these are
 //! not to have random values.
 
-use std::sync::{Mutex, PoisonError};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::combine::{Call, UNTYPED};
 use super::{CudaBody, Grid, KernelInfo, ParamKind, Passing};
-use crate::driver::{AccessMode, Param};
+use crate::driver::{Access, AccessMode, Param};
+use crate::error::Result;
+use crate::memory::Block;
+use crate::stream::CudaStream;
+
+/// The type of elements whose type is in the text of their kernel: those of a reduction or a scan.
+pub(super) const UNTYPED: &str = "void";
 
 /// The most launches of a kernel that are kept: each has another grid.
 const MOST: usize = 4;
@@ -31,7 +37,25 @@ pub(crate) enum Work {
     /// A launch with its parameters.
     Launch(Grid, Vec<Param>),
     /// A call of a reduction or a scan.
-    Call(Box<Call>),
+    Call(Arc<dyn Repeat>),
+}
+
+/// A call of a reduction or a scan. As text, the shapes of its operands.
+pub(crate) trait Repeat: fmt::Debug + fmt::Display + Send + Sync {
+    /// The form of the launch that reads the elements, and the number of its blocks.
+    fn tree(&self) -> (u64, u64);
+
+    /// Repeats the call in the memory of these accesses, those of the result and of the input.
+    ///
+    /// # Safety
+    /// The description is that of the call, or that of a function of the same types. Each access is to memory of as many bytes as the
+    /// operand had, and the caller has a `&mut` to that of the result and a `&` to that of the input.
+    unsafe fn repeat(
+        &self,
+        stream: &CudaStream,
+        info: &'static KernelInfo,
+        memory: [(Access, &Block); 2],
+    ) -> Result<()>;
 }
 
 /// An argument in memory.
@@ -73,12 +97,16 @@ pub(super) fn note(info: &'static KernelInfo, grid: &Grid, passing: &Passing<'_>
 
 /// Keeps a call of a reduction or a scan, if its tree has another form or another number of blocks than those of the function that
 /// are kept.
-pub(super) fn note_call(call: &Call) {
-    let info = call.info();
-    let is_as = |work: &Work| matches!(work, Work::Call(known) if known.tree() == call.tree());
+pub(super) fn note_call(
+    info: &'static KernelInfo,
+    memory: [Memory; 2],
+    call: impl Repeat + 'static,
+) {
+    let tree = call.tree();
+    let is_as = |work: &Work| matches!(work, Work::Call(known) if known.tree() == tree);
     keep(info, is_as, || {
-        let memory = call.memory().into();
-        Recorded { info, work: Work::Call(Box::new(*call)), memory, problem: None }
+        let work = Work::Call(Arc::new(call));
+        Recorded { info, work, memory: memory.into(), problem: None }
     });
 }
 

@@ -8,7 +8,7 @@ use crate::driver::{Access, AccessMode, MemoryRange, SourceLocation};
 use crate::error::Result;
 use crate::kernel::KernelInfo;
 use crate::kernel::map::{Layout, Operand};
-use crate::kernel::recorded::{self, Memory};
+use crate::kernel::recorded::{self, Memory, Repeat};
 use crate::memory::{Block, Element};
 use crate::stream::CudaStream;
 
@@ -46,11 +46,10 @@ pub(in crate::kernel) type Queue = unsafe fn(
 
 /// A call of a reduction or a scan that a test repeats in other memory.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Call {
+pub(in crate::kernel) struct Call {
     queue: Queue,
     function: Function,
     layouts: [Layout; 2],
-    memory: [Memory; 2],
     axis: Option<usize>,
     tree: (u64, u64),
 }
@@ -75,27 +74,16 @@ impl Call {
             Memory { param, name, cuda: function.types[param], bytes, is_written }
         });
         let layouts = operands.each_ref().map(Operand::layout);
-        recorded::note_call(&Self { queue, function, layouts, memory, axis, tree });
+        recorded::note_call(function.info, memory, Self { queue, function, layouts, axis, tree });
     }
+}
 
-    pub(in crate::kernel) fn info(&self) -> &'static KernelInfo {
-        self.function.info
-    }
-
-    pub(in crate::kernel) fn tree(&self) -> (u64, u64) {
+impl Repeat for Call {
+    fn tree(&self) -> (u64, u64) {
         self.tree
     }
 
-    pub(in crate::kernel) fn memory(&self) -> [Memory; 2] {
-        self.memory
-    }
-
-    /// Repeats the call in the memory of these accesses, those of the result and of the input.
-    ///
-    /// # Safety
-    /// The description is that of the call, or that of a function of the same types. Each access is to memory of as many bytes as the
-    /// operand had, and the caller has a `&mut` to that of the result and a `&` to that of the input.
-    pub(crate) unsafe fn repeat(
+    unsafe fn repeat(
         &self,
         stream: &CudaStream,
         info: &'static KernelInfo,

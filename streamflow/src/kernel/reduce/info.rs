@@ -6,6 +6,7 @@ use super::host;
 use crate::driver::HostArgs;
 use crate::kernel::combine::{NUMBER, ScanKernel, described, list, param};
 use crate::kernel::launched::Noted;
+use crate::kernel::recorded::UNTYPED;
 use crate::kernel::{KernelInfo, ParamInfo, ParamKind};
 
 /// The kernel of a reduction.
@@ -15,9 +16,9 @@ pub struct Described<K>(PhantomData<K>);
 /// The parameters, as `Plan::pass` passes them. The elements and the results are of a type that the text names: a pass over parts
 /// has other types than a pass over elements.
 const PARAMS: &[ParamInfo] = &[
-    param("in", "void", ParamKind::Elements),
+    param("in", UNTYPED, ParamKind::Elements),
     param("streamflow_shape", NUMBER, ParamKind::Shape),
-    param("out", "void", ParamKind::ElementsMut),
+    param("out", UNTYPED, ParamKind::ElementsMut),
     param("streamflow_kept", NUMBER, ParamKind::Shape),
     param("streamflow_step", NUMBER, ParamKind::Shape),
     param("streamflow_chunk", NUMBER, ParamKind::Scalar),

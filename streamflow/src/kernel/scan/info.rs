@@ -6,6 +6,7 @@ use super::host;
 use crate::driver::HostArgs;
 use crate::kernel::combine::{NUMBER, ScanKernel, described, list, param};
 use crate::kernel::launched::Noted;
+use crate::kernel::recorded::UNTYPED;
 use crate::kernel::{KernelInfo, ParamInfo, ParamKind};
 
 /// The kernel of a scan.
@@ -14,9 +15,9 @@ pub struct Scanned<K>(PhantomData<K>);
 
 /// The parameters, as `Plan::pass` passes them.
 const PARAMS: &[ParamInfo] = &[
-    param("in", "void", ParamKind::Elements),
+    param("in", UNTYPED, ParamKind::Elements),
     param("streamflow_shape", NUMBER, ParamKind::Shape),
-    param("out", "void", ParamKind::ElementsMut),
+    param("out", UNTYPED, ParamKind::ElementsMut),
     param("streamflow_kept", NUMBER, ParamKind::Shape),
     param("streamflow_step", NUMBER, ParamKind::Shape),
     param("streamflow_first", NUMBER, ParamKind::Shape),
