@@ -304,8 +304,9 @@ pub fn kernel_fn(options: TokenStream, item: TokenStream) -> TokenStream {
 /// `image.mean(axis = 1)` is an operand, too: the mean of each row. So are `sum`, `min`, `max`, `arg_min` and `arg_max`, with the
 /// types and meanings of `streamflow::kernel::reductions`, and `reduce::<energy>(axis = 1)` with a function of one's own. As in
 /// NumPy, the axis is left out of the result's shape, or has the length 1 there with `keepdims = true`; without an axis all
-/// elements are reduced to one. A reduction of an expression, as `(image * weights).sum(axis = 0)`, has the shape to which the
-/// operands in the parentheses broadcast. `((image > 0.5) as u32).sum()` counts elements.
+/// elements are reduced to one. In a reduction of an expression, as `(image * weights).sum(axis = 0)`, the operands in parentheses
+/// broadcast to one shape, whose elements `iota()` counts. `((image > 0.5) as u32).sum()` counts elements. Reductions that are
+/// written in the same way are made once, also where no branch of an `if` uses them.
 ///
 /// Each reduction is a launch before that of the expression, or two for many elements, and so is each expression that is reduced.
 /// Their memory is the platform's, for as long as the work takes.

@@ -18,11 +18,13 @@ fn main() -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use streamflow::prelude::*;
+    use super::*;
 
-    /// NVRTC compiles each kernel, without a GPU. With a GPU, its results are compared with the simulator's.
+    /// NVRTC compiles each kernel, without a GPU. With a GPU, the results of the kernels that the graph has launched are compared with
+    /// those of the simulator.
     #[test]
     fn the_kernels_compile() -> Result<()> {
+        Pipeline::new(&Platform::host().build()?, 1000, 2, 0.5)?.run()?;
         println!("{}", streamflow::testing::kernels()?);
         Ok(())
     }

@@ -21,6 +21,7 @@ pub(crate) fn suite() -> Suite {
         .both("an_expression_waits_for_the_work_on_its_operands", ordered)
         .both("a_reduction_within_an_expression_has_the_bits_of_its_call", reduced::equal)
         .both("a_reduction_is_of_an_expression", reduced::expressions)
+        .both("a_variable_has_the_name_of_a_reduction", reduced::names)
         .both("a_reduction_within_an_expression_is_in_order", reduced::ordered)
         .both("a_reduction_that_does_not_fit_is_told_as_it_is_written", reduced::refused)
 }

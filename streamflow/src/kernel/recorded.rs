@@ -110,7 +110,7 @@ pub(super) fn note_call(
     });
 }
 
-/// Keeps what `make` makes, unless enough of the kernel is kept, or some that is equal.
+/// Keeps the launch or call that `make` makes, unless an equal one or the most of the kernel are kept.
 fn keep(
     info: &'static KernelInfo,
     is_equal: impl Fn(&Work) -> bool,

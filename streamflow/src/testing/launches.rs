@@ -182,10 +182,11 @@ impl Values {
                 }
             }
             Work::Call(call) => {
-                if let Some(memory) = place(0).zip(place(1)) {
-                    // SAFETY: as above, for the operands of the call.
-                    unsafe { call.repeat(&stream, info, memory.into())? };
-                }
+                let memory = place(0).zip(place(1));
+                let memory = memory
+                    .ok_or_else(|| crate::Failure::msg("a call has a result and an input"))?;
+                // SAFETY: as above, for the operands of the call.
+                unsafe { call.repeat(&stream, info, memory.into())? };
             }
         }
         stream.synchronize_blocking()?;

@@ -92,6 +92,27 @@ pub(super) fn expressions(platform: &Platform) -> Result<(), Failed> {
     check_equal(s.download_blocking::<f32>(&out)?, vec![252.0; rows])
 }
 
+/// A variable of the expression may have the name of a reduction, of an option, or of a field.
+pub(super) fn names(platform: &Platform) -> Result<(), Failed> {
+    struct Part {
+        gain: Tensor<f32>,
+    }
+    let s = stream(platform)?;
+    let part = Part { gain: uploaded(platform, &[1.0_f32, 2.0, 3.0], &s)? };
+    let image = uploaded(platform, &[4.0_f32, 8.0, 6.0], &s)?;
+    let mut out = uploaded(platform, &[f32::NAN; 3], &s)?;
+    s.evaluate(
+        &mut out,
+        expr!({
+            let max = image + 1.0;
+            let axis = max / image.max();
+            let gain = axis * 8.0;
+            gain + image.min(axis = 0) + part.gain.sum()
+        }),
+    )?;
+    check_equal(s.download_blocking::<f32>(&out)?, vec![15.0, 19.0, 17.0])
+}
+
 /// The reduction comes after the work on its operand, and its memory is not used again before the expression has read it.
 pub(super) fn ordered(platform: &Platform) -> Result<(), Failed> {
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new().max_size(2))?;

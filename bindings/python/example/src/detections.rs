@@ -18,7 +18,7 @@ impl InputMessage for Detections {
     }
 }
 
-/// Adds the scores to the boxes.
+/// Adds the scores to the boxes, to whose shape they broadcast.
 #[operator]
 pub struct Sum {
     #[input]

@@ -1,6 +1,6 @@
 //! Reductions within `expr!`: `image.mean(axis = 1)`, an operand whose elements are made first.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprMethodCall};
@@ -92,7 +92,12 @@ impl Translator<'_> {
         if !is_reduction(call) {
             return None;
         }
-        if let Some(own) = self.own_name(call.to_token_stream()) {
+        let options = call.args.iter().filter_map(|argument| match argument {
+            Expr::Assign(assign) => Some(&*assign.right),
+            _ => None,
+        });
+        let mut values = std::iter::once(&*call.receiver).chain(options);
+        if let Some(own) = values.find_map(|value| self.own_name(value.to_token_stream())) {
             let text = format!(
                 "a reduction is of operands, and `{own}` is a variable of the expression: reduce its value outside of the block"
             );
@@ -104,13 +109,27 @@ impl Translator<'_> {
         Some(operands.element(&Expr::MethodCall(call.clone()), || taken))
     }
 
-    /// A name of a variable of the expression.
-    fn own_name(&self, tokens: TokenStream) -> Option<syn::Ident> {
-        tokens.into_iter().find_map(|token| match token {
-            TokenTree::Ident(ident) => self.find(&ident).map(|_| ident),
-            TokenTree::Group(group) => self.own_name(group.stream()),
-            _ => None,
-        })
+    /// A variable of the expression, and not a field or a function of that name.
+    fn own_name(&self, tokens: TokenStream) -> Option<Ident> {
+        let mut tokens = tokens.into_iter().peekable();
+        let mut is_after_dot = false;
+        while let Some(token) = tokens.next() {
+            let is_called = matches!(tokens.peek(), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
+            let is_dot = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '.');
+            let found = match token {
+                TokenTree::Ident(ident) => {
+                    let is_variable = !is_after_dot && !is_called && self.find(&ident).is_some();
+                    is_variable.then_some(ident)
+                }
+                TokenTree::Group(group) => self.own_name(group.stream()),
+                _ => None,
+            };
+            if found.is_some() {
+                return found;
+            }
+            is_after_dot = is_dot;
+        }
+        None
     }
 }
 

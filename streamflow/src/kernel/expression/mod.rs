@@ -37,8 +37,8 @@ type Kernel<P, O, F, G> = fn() -> (P, O, F, G);
 /// An expression, as `expr!` makes it.
 ///
 /// # Safety
-/// The codes are those of one kernel, which writes elements of the type `Element` and then has the operands that
-/// [`pass`](Self::pass) passes, in that order.
+/// The codes are those of one kernel. Its output has elements of the type `Element`, and its other arguments are those that
+/// [`pass`](Self::pass) passes after [`prepare`](Self::prepare), in this order.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no expression",
     label = "no expression",
@@ -60,7 +60,7 @@ pub unsafe trait Evaluate {
     #[doc(hidden)]
     fn prepare(&mut self, stream: &CudaStream, location: SourceLocation) -> Result<()>;
 
-    /// Passes the operands.
+    /// Passes the operands, after `prepare`.
     #[doc(hidden)]
     fn pass<'s>(&'s self, to: &mut Operands<'s>);
 }
@@ -149,7 +149,9 @@ impl CudaStream {
     /// ```
     ///
     /// # Errors
-    /// Those of [`map`](Self::map). An error about shapes names the operands as they are written.
+    /// Those of [`map`](Self::map). An error about shapes names the operands as they are written. Of a reduction within the
+    /// expression also those of [`reduce_axis`](Self::reduce_axis); [`Error::Shapes`](crate::Error::Shapes) for one of numbers alone,
+    /// and [`Error::OutOfMemory`](crate::Error::OutOfMemory) for its results.
     #[track_caller]
     pub fn evaluate<'a, E: Evaluate>(
         &self,
@@ -185,6 +187,7 @@ fn launch<E: Evaluate>(
     let mut operands = Operands::new();
     operands.operand(out);
     expression.pass(&mut operands);
-    // SAFETY: the unsafe trait `Evaluate` promises codes of one kernel, and its operands after `out`, which is an output.
+    // SAFETY: the unsafe trait `Evaluate` promises codes of one kernel, and its operands after `out`, which is an output of the
+    // expression's type in both calls of this function.
     unsafe { stream.launch_map(&E::CODES, 0, &operands, location) }
 }

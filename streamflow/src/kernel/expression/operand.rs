@@ -26,7 +26,11 @@ pub trait Operand<'a> {
 }
 
 /// An operand as it is passed to its kernel: elements, a number, or a reduction whose results are made first.
-pub trait Taken {
+///
+/// # Safety
+/// After [`prepare`](Self::prepare) has succeeded, [`pass`](Self::pass) passes the parameters of the form: memory with elements of the
+/// form's type, or a number of this type.
+pub unsafe trait Taken {
     /// How the operand is passed, with the type of an element.
     type Form: Form;
 
@@ -39,7 +43,7 @@ pub trait Taken {
         Ok(())
     }
 
-    /// Passes the operand. It has been prepared.
+    /// Passes the operand, after `prepare`.
     fn pass<'s>(&'s self, name: &'static str, to: &mut Operands<'s>);
 }
 
@@ -49,7 +53,10 @@ pub fn operand<'a, A: Operand<'a>>(operand: A) -> A::Taken {
 }
 
 /// How an operand is passed to its kernel.
-pub trait Form {
+///
+/// # Safety
+/// The kinds and the type in CUDA are those of the parameters that [`find`](Self::find) reads.
+pub unsafe trait Form {
     /// The type of an element, or of the number.
     type Value: KernelArg;
     /// How a body of the simulator finds the elements.
@@ -89,7 +96,8 @@ pub struct Memory<T>(PhantomData<T>);
 #[derive(Debug)]
 pub struct Number<T>(PhantomData<T>);
 
-impl<T: Element + KernelArg> Form for Memory<T> {
+// SAFETY: elements are an address and a length, or an address and four strides.
+unsafe impl<T: Element + KernelArg> Form for Memory<T> {
     type Value = T;
     type Found = Elements<T>;
 
@@ -110,7 +118,8 @@ impl<T: Element + KernelArg> Form for Memory<T> {
     }
 }
 
-impl<T: KernelArg> Form for Number<T> {
+// SAFETY: a number is passed as `KernelArg` passes it.
+unsafe impl<T: KernelArg> Form for Number<T> {
     type Value = T;
     type Found = T;
 
@@ -127,7 +136,8 @@ impl<T: KernelArg> Form for Number<T> {
     }
 }
 
-impl<T: Element + KernelArg> Taken for TensorView<'_, T> {
+// SAFETY: the view has elements of the form's type.
+unsafe impl<T: Element + KernelArg> Taken for TensorView<'_, T> {
     type Form = Memory<T>;
 
     fn pass<'s>(&'s self, name: &'static str, to: &mut Operands<'s>) {
@@ -189,7 +199,8 @@ where
 /// Implements the traits for numbers.
 macro_rules! numbers {
     ($($ty:ty),*) => {$(
-        impl Taken for $ty {
+        // SAFETY: `KernelArg` passes a number of the form's type.
+        unsafe impl Taken for $ty {
             type Form = Number<$ty>;
 
             fn pass<'s>(&'s self, _: &'static str, to: &mut Operands<'s>) {

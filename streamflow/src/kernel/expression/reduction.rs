@@ -14,7 +14,7 @@ use crate::kernel::map::Operands;
 use crate::kernel::reduce::{Described, ReduceKernel, run};
 use crate::stream::CudaStream;
 
-/// What a reduction combines, and the dimensions of its results.
+/// The axis of a reduction, and the dimensions of its results.
 #[derive(Debug, Clone, Copy)]
 pub struct Along {
     /// The axis. Without an axis, all elements are combined to one.
@@ -26,7 +26,7 @@ pub struct Along {
 /// The results of a reduction, as an operand.
 #[derive(Debug)]
 pub struct Reduction<K, S> {
-    source: S,
+    source: Option<S>,
     name: &'static str,
     along: Along,
     made: Option<Made>,
@@ -39,25 +39,29 @@ where
     K: ReduceKernel,
     S: Taken<Form: Reduced + Form<Value = <K::Function as ScanKernel>::Input>>,
 {
-    Reduction { source, name, along, made: None, kernel: PhantomData }
+    Reduction { source: Some(source), name, along, made: None, kernel: PhantomData }
 }
 
-impl<K: ScanKernel<Output: KernelArg>, S: Taken> Taken for Reduction<K, S> {
+// SAFETY: `prepare` makes results of the kernel's type, or fails.
+unsafe impl<K: ScanKernel<Output: KernelArg>, S: Taken> Taken for Reduction<K, S> {
     type Form = Memory<K::Output>;
 
     fn prepare(&mut self, stream: &CudaStream, location: SourceLocation) -> Result<()> {
-        self.source.prepare(stream, location)?;
+        // Memory that the source has made is free for other work of the stream, as soon as the reduction is queued.
+        let Some(mut source) = self.source.take() else { return Ok(()) };
+        source.prepare(stream, location)?;
         launched::note::<Described<K>>();
         let mut operands = Operands::new();
-        self.source.pass(self.name, &mut operands);
+        source.pass(self.name, &mut operands);
+        let Some(input) = operands.operands.into_iter().next() else {
+            return numbers_alone(K::NAME);
+        };
         let Along { axis, keepdims } = self.along;
-        // The source passes itself as one operand in memory.
-        if let Some(input) = operands.operands.into_iter().next() {
-            let made = Made::new::<K::Output>(stream, made::reduced(&input, axis, keepdims))?;
-            let out = made.operand("out", AccessMode::Write);
-            run::<K>(stream, &[out, input], axis, location)?;
-            self.made = Some(made);
-        }
+        let made = Made::new::<K::Output>(stream, made::reduced(&input, axis, keepdims))?;
+        let out = made.operand("out", AccessMode::Write);
+        // SAFETY: the memory was made for results, and `reduced` has taken a source with elements of the function's input.
+        unsafe { run::<K>(stream, &[out, input], axis, location)? };
+        self.made = Some(made);
         Ok(())
     }
 
@@ -80,7 +84,8 @@ pub fn evaluated<E: Evaluate>(expression: E) -> Evaluated<E> {
     Evaluated { expression, made: None }
 }
 
-impl<E: Evaluate<Element: KernelArg>> Taken for Evaluated<E> {
+// SAFETY: `prepare` makes elements of the expression's type, or fails.
+unsafe impl<E: Evaluate<Element: KernelArg>> Taken for Evaluated<E> {
     type Form = Memory<E::Element>;
 
     fn prepare(&mut self, stream: &CudaStream, location: SourceLocation) -> Result<()> {
@@ -89,9 +94,7 @@ impl<E: Evaluate<Element: KernelArg>> Taken for Evaluated<E> {
         self.expression.pass(&mut operands);
         let operands = &operands.operands;
         if operands.is_empty() {
-            let problem =
-                "a reduction is of the elements of tensors, and this has numbers alone".to_owned();
-            return Err(Error::Shapes { kernel: E::NAME, problem });
+            return numbers_alone(E::NAME);
         }
         let made = Made::new::<E::Element>(stream, made::broadcast(operands))?;
         let out = made.operand(E::NAME, AccessMode::Write);
@@ -105,4 +108,10 @@ impl<E: Evaluate<Element: KernelArg>> Taken for Evaluated<E> {
             to.operand(made.operand(name, AccessMode::Read));
         }
     }
+}
+
+fn numbers_alone(kernel: &'static str) -> Result<()> {
+    let problem =
+        "a reduction is of the elements of tensors, and this has numbers alone".to_owned();
+    Err(Error::Shapes { kernel, problem })
 }

@@ -1,6 +1,7 @@
 //! The reductions that come with the library. `cuda/reductions.cuh` has each one with the same meaning.
 
 use std::marker::PhantomData;
+use std::ops::Add;
 
 use super::ReduceKernel;
 use crate::kernel::body::{KernelArg, Value};
@@ -11,7 +12,8 @@ use crate::memory::Element;
 #[derive(Debug)]
 pub struct Sum<T>(PhantomData<T>);
 
-/// The mean, the sum divided by the number of elements: that of integers is an `f64`. Without elements it is NaN.
+/// The mean, the sum divided by the number of elements: that of integers is an `f64`, and of 64-bit integers the sum is one, too, so
+/// that it does not wrap. Without elements it is NaN.
 #[derive(Debug)]
 pub struct Mean<T>(PhantomData<T>);
 
@@ -43,19 +45,24 @@ pub struct ArgMax<T>(PhantomData<T>);
 )]
 pub trait Reducible: Element + Value {
     type Sum: Element + Value;
+    /// The sum of which a mean is made.
+    type Total: Element + Value;
     type Mean: Element + Value;
     const LOW: Self;
     const HIGH: Self;
 
     fn widen(self) -> Self::Sum;
     fn add(a: Self::Sum, b: Self::Sum) -> Self::Sum;
-    fn mean(sum: Self::Sum, count: u64) -> Self::Mean;
+    fn total(self) -> Self::Total;
+    fn add_total(a: Self::Total, b: Self::Total) -> Self::Total;
+    fn mean(total: Self::Total, count: u64) -> Self::Mean;
 }
 
 macro_rules! reducible {
-    ($($ty:ident: $sum:ident, $mean:ident, $low:expr, $high:expr, $add:expr;)*) => {$(
+    ($($ty:ident: $sum:ident, $add:expr, $total:ident, $add_total:expr, $mean:ident, $low:expr, $high:expr;)*) => {$(
         impl Reducible for $ty {
             type Sum = $sum;
+            type Total = $total;
             type Mean = $mean;
             const LOW: Self = $low;
             const HIGH: Self = $high;
@@ -68,23 +75,31 @@ macro_rules! reducible {
                 $add(a, b)
             }
 
-            fn mean(sum: $sum, count: u64) -> $mean {
-                sum as $mean / count as $mean
+            fn total(self) -> $total {
+                self as $total
+            }
+
+            fn add_total(a: $total, b: $total) -> $total {
+                $add_total(a, b)
+            }
+
+            fn mean(total: $total, count: u64) -> $mean {
+                total as $mean / count as $mean
             }
         }
     )*};
 }
 reducible! {
-    f32: f32, f32, f32::NEG_INFINITY, f32::INFINITY, |a, b| a + b;
-    f64: f64, f64, f64::NEG_INFINITY, f64::INFINITY, |a, b| a + b;
-    i8: i64, f64, i8::MIN, i8::MAX, i64::wrapping_add;
-    i16: i64, f64, i16::MIN, i16::MAX, i64::wrapping_add;
-    i32: i64, f64, i32::MIN, i32::MAX, i64::wrapping_add;
-    i64: i64, f64, i64::MIN, i64::MAX, i64::wrapping_add;
-    u8: u64, f64, u8::MIN, u8::MAX, u64::wrapping_add;
-    u16: u64, f64, u16::MIN, u16::MAX, u64::wrapping_add;
-    u32: u64, f64, u32::MIN, u32::MAX, u64::wrapping_add;
-    u64: u64, f64, u64::MIN, u64::MAX, u64::wrapping_add;
+    f32: f32, Add::add, f32, Add::add, f32, f32::NEG_INFINITY, f32::INFINITY;
+    f64: f64, Add::add, f64, Add::add, f64, f64::NEG_INFINITY, f64::INFINITY;
+    i8: i64, i64::wrapping_add, i64, i64::wrapping_add, f64, i8::MIN, i8::MAX;
+    i16: i64, i64::wrapping_add, i64, i64::wrapping_add, f64, i16::MIN, i16::MAX;
+    i32: i64, i64::wrapping_add, i64, i64::wrapping_add, f64, i32::MIN, i32::MAX;
+    i64: i64, i64::wrapping_add, f64, Add::add, f64, i64::MIN, i64::MAX;
+    u8: u64, u64::wrapping_add, u64, u64::wrapping_add, f64, u8::MIN, u8::MAX;
+    u16: u64, u64::wrapping_add, u64, u64::wrapping_add, f64, u16::MIN, u16::MAX;
+    u32: u64, u64::wrapping_add, u64, u64::wrapping_add, f64, u32::MIN, u32::MAX;
+    u64: u64, u64::wrapping_add, f64, Add::add, f64, u64::MIN, u64::MAX;
 }
 
 /// The file and the line of a reduction.
@@ -131,7 +146,7 @@ unsafe impl<T: Reducible> ScanKernel for Sum<T> {
 // SAFETY: as for `Sum`.
 unsafe impl<T: Reducible> ScanKernel for Mean<T> {
     type Input = T;
-    type State = T::Sum;
+    type State = T::Total;
     type Output = T::Mean;
 
     const NAME: &'static str = "Mean";
@@ -139,25 +154,28 @@ unsafe impl<T: Reducible> ScanKernel for Mean<T> {
     const PLACE: (&'static str, u32) = PLACE;
     const REPORTS: bool = false;
 
-    fn identity() -> T::Sum {
+    fn identity() -> T::Total {
         KernelArg::ZERO
     }
 
-    fn of(element: T, _: u64) -> T::Sum {
-        element.widen()
+    fn of(element: T, _: u64) -> T::Total {
+        element.total()
     }
 
-    fn combine(a: T::Sum, b: T::Sum) -> T::Sum {
-        T::add(a, b)
+    fn combine(a: T::Total, b: T::Total) -> T::Total {
+        T::add_total(a, b)
     }
 
-    fn finish(sum: T::Sum, count: u64) -> T::Mean {
+    fn finish(sum: T::Total, count: u64) -> T::Mean {
         T::mean(sum, count)
     }
 
     fn cuda() -> String {
-        let [element, sum, mean] =
-            [<T as KernelArg>::PARAM, <T::Sum as KernelArg>::PARAM, <T::Mean as KernelArg>::PARAM];
+        let [element, sum, mean] = [
+            <T as KernelArg>::PARAM,
+            <T::Total as KernelArg>::PARAM,
+            <T::Mean as KernelArg>::PARAM,
+        ];
         text(&format!("Mean<{element}, {sum}, {mean}>"))
     }
 }

@@ -97,7 +97,8 @@ impl CudaStream {
     ) -> Result<()> {
         launched::note::<Described<K::Function>>();
         let operands = operands(out, input);
-        run::<K::Function>(self, &operands, None, Location::caller())
+        // SAFETY: the operands have the function's types.
+        unsafe { run::<K::Function>(self, &operands, None, Location::caller()) }
     }
 
     /// Queues a reduction along one axis: `stream.reduce_axis::<sum>(&mut sums, &image, 1)?` adds the elements of each row. The
@@ -118,19 +119,23 @@ impl CudaStream {
     ) -> Result<()> {
         launched::note::<Described<K::Function>>();
         let operands = operands(out, input);
-        run::<K::Function>(self, &operands, Some(axis), Location::caller())
+        // SAFETY: the operands have the function's types.
+        unsafe { run::<K::Function>(self, &operands, Some(axis), Location::caller()) }
     }
 }
 
-/// Queues a reduction of an input to memory for its results, `[out, input]`, which have the types of the function.
-pub(super) fn run<K: ScanKernel>(
+/// Queues a reduction of an input to memory for its results, `[out, input]`.
+///
+/// # Safety
+/// The memory is for results of the function, and the input has elements of the function's input.
+pub(super) unsafe fn run<K: ScanKernel>(
     stream: &CudaStream,
     operands: &[Operand<'_>; 2],
     axis: Option<usize>,
     location: SourceLocation,
 ) -> Result<()> {
     let function = Function::of::<K>(Described::<K>::INFO);
-    // SAFETY: the operands are a result and an input, as `operands` makes them, with the types of the function.
+    // SAFETY: the operands are a result and an input with the types of the function, as the caller vouches.
     unsafe { queue(stream, function, operands, axis, location) }
 }
 
