@@ -77,12 +77,19 @@ fn along(call: &ExprMethodCall, errors: &mut Errors) -> TokenStream {
             }
         }
     }
-    let axis = match axis {
-        Some(axis) => quote_spanned!(axis.span()=> ::core::option::Option::Some(#axis)),
-        None => quote!(::core::option::Option::None),
-    };
     let keepdims = keepdims.map_or_else(|| quote!(false), ToTokens::to_token_stream);
-    quote!(::streamflow::__private::expression::Along { axis: #axis, keepdims: #keepdims })
+    // At the user's token: rustc names the macro as the origin of an error otherwise.
+    let along = |span| quote_spanned!(span=> ::streamflow::__private::expression::Along);
+    match axis {
+        Some(axis) => {
+            let along = along(axis.span());
+            quote_spanned!(axis.span()=> #along::axis(#axis, #keepdims))
+        }
+        None => {
+            let along = along(call.method.span());
+            quote_spanned!(call.method.span()=> #along::all(#keepdims))
+        }
+    }
 }
 
 impl Translator<'_> {

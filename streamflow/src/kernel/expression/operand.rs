@@ -82,7 +82,8 @@ pub unsafe trait Form {
 /// The form of an operand that a reduction takes.
 #[diagnostic::on_unimplemented(
     message = "a reduction is of the elements of a tensor, and this is a number",
-    label = "a number"
+    label = "a number",
+    note = "reduce a `Tensor`, a `Buffer` or a `TensorView`, or write the number alone"
 )]
 pub trait Reduced: Form {}
 

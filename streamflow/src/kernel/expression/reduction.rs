@@ -18,9 +18,21 @@ use crate::stream::CudaStream;
 #[derive(Debug, Clone, Copy)]
 pub struct Along {
     /// The axis. Without an axis, all elements are combined to one.
-    pub axis: Option<usize>,
+    axis: Option<usize>,
     /// Whether the results have a dimension of length 1 for each that was reduced.
-    pub keepdims: bool,
+    keepdims: bool,
+}
+
+impl Along {
+    /// One axis.
+    pub fn axis(axis: usize, keepdims: bool) -> Self {
+        Self { axis: Some(axis), keepdims }
+    }
+
+    /// All axes.
+    pub fn all(keepdims: bool) -> Self {
+        Self { axis: None, keepdims }
+    }
 }
 
 /// The results of a reduction, as an operand.
