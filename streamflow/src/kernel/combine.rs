@@ -2,8 +2,7 @@
 
 mod call;
 
-pub(super) use self::call::Call;
-pub(super) use self::call::Function;
+pub(super) use self::call::{Call, Function};
 use super::body::RANK;
 use super::map::{MapInput, MapOutput, Operand};
 use super::{Axes, Coverage, CudaBody, KernelInfo, ParamInfo, ParamKind};

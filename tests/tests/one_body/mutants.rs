@@ -1,4 +1,4 @@
-//! Mistakes in the text of the operators and in that of kernels, each of which a case or the compiler notices.
+//! Mistakes in the text of the operators and in that of kernels, and the case that notices each, or the compiler.
 
 use streamflow::__private::KernelInfo;
 use streamflow_tests::{Failed, check, check_text};

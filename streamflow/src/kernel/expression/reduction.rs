@@ -11,7 +11,7 @@ use crate::kernel::body::KernelArg;
 use crate::kernel::combine::ScanKernel;
 use crate::kernel::launched;
 use crate::kernel::map::Operands;
-use crate::kernel::reduce::{Described, ReduceKernel, run};
+use crate::kernel::reduce::{Described, ReduceKernel, queue};
 use crate::stream::CudaStream;
 
 /// The axis of a reduction, and the dimensions of its results.
@@ -24,12 +24,12 @@ pub struct Along {
 }
 
 impl Along {
-    /// One axis.
+    /// A reduction along one axis.
     pub fn axis(axis: usize, keepdims: bool) -> Self {
         Self { axis: Some(axis), keepdims }
     }
 
-    /// All axes.
+    /// A reduction of all elements.
     pub fn all(keepdims: bool) -> Self {
         Self { axis: None, keepdims }
     }
@@ -72,7 +72,7 @@ unsafe impl<K: ScanKernel<Output: KernelArg>, S: Taken> Taken for Reduction<K, S
         let made = Made::new::<K::Output>(stream, made::reduced(&input, axis, keepdims))?;
         let out = made.operand("out", AccessMode::Write);
         // SAFETY: the memory was made for results, and `reduced` has taken a source with elements of the function's input.
-        unsafe { run::<K>(stream, &[out, input], axis, location)? };
+        unsafe { queue(stream, Described::<K>::FUNCTION, &[out, input], axis, location)? };
         self.made = Some(made);
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::host;
 use crate::driver::HostArgs;
-use crate::kernel::combine::{NUMBER, ScanKernel, described, list, param};
+use crate::kernel::combine::{Function, NUMBER, ScanKernel, described, list, param};
 use crate::kernel::launched::Noted;
 use crate::kernel::recorded::UNTYPED;
 use crate::kernel::{KernelInfo, ParamInfo, ParamKind};
@@ -30,6 +30,8 @@ const PARAMS: &[ParamInfo] = &[
 impl<K: ScanKernel> Described<K> {
     /// The description.
     pub const INFO: &'static KernelInfo = &described::<K>(text::<K>, PARAMS, body::<K>);
+    /// The function without its types.
+    pub(in crate::kernel) const FUNCTION: Function = Function::of::<K>(Self::INFO);
 }
 
 impl<K: ScanKernel> Noted for Described<K> {

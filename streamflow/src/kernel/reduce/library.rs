@@ -44,22 +44,42 @@ pub struct ArgMax<T>(PhantomData<T>);
     note = "the elements are `f32`, `f64`, `i8` to `i64`, or `u8` to `u64`; a function with `#[kernel(reduce(identity = …))]` reduces others"
 )]
 pub trait Reducible: Element + Value {
-    type Sum: Element + Value;
-    /// The sum of which a mean is made.
-    type Total: Element + Value;
+    type Sum: Total;
+    /// The type in which a mean adds the elements.
+    type Total: Total;
     type Mean: Element + Value;
     const LOW: Self;
     const HIGH: Self;
 
     fn widen(self) -> Self::Sum;
-    fn add(a: Self::Sum, b: Self::Sum) -> Self::Sum;
     fn total(self) -> Self::Total;
-    fn add_total(a: Self::Total, b: Self::Total) -> Self::Total;
     fn mean(total: Self::Total, count: u64) -> Self::Mean;
 }
 
+/// A number to which elements are added.
+#[doc(hidden)]
+pub trait Total: Element + Value {
+    fn add(self, other: Self) -> Self;
+}
+
+macro_rules! totals {
+    ($($ty:ident: $add:expr;)*) => {$(
+        impl Total for $ty {
+            fn add(self, other: Self) -> Self {
+                $add(self, other)
+            }
+        }
+    )*};
+}
+totals! {
+    f32: Add::add;
+    f64: Add::add;
+    i64: i64::wrapping_add;
+    u64: u64::wrapping_add;
+}
+
 macro_rules! reducible {
-    ($($ty:ident: $sum:ident, $add:expr, $total:ident, $add_total:expr, $mean:ident, $low:expr, $high:expr;)*) => {$(
+    ($($ty:ident: $sum:ident, $total:ident, $mean:ident, $low:expr, $high:expr;)*) => {$(
         impl Reducible for $ty {
             type Sum = $sum;
             type Total = $total;
@@ -71,16 +91,8 @@ macro_rules! reducible {
                 self as $sum
             }
 
-            fn add(a: $sum, b: $sum) -> $sum {
-                $add(a, b)
-            }
-
             fn total(self) -> $total {
                 self as $total
-            }
-
-            fn add_total(a: $total, b: $total) -> $total {
-                $add_total(a, b)
             }
 
             fn mean(total: $total, count: u64) -> $mean {
@@ -90,16 +102,16 @@ macro_rules! reducible {
     )*};
 }
 reducible! {
-    f32: f32, Add::add, f32, Add::add, f32, f32::NEG_INFINITY, f32::INFINITY;
-    f64: f64, Add::add, f64, Add::add, f64, f64::NEG_INFINITY, f64::INFINITY;
-    i8: i64, i64::wrapping_add, i64, i64::wrapping_add, f64, i8::MIN, i8::MAX;
-    i16: i64, i64::wrapping_add, i64, i64::wrapping_add, f64, i16::MIN, i16::MAX;
-    i32: i64, i64::wrapping_add, i64, i64::wrapping_add, f64, i32::MIN, i32::MAX;
-    i64: i64, i64::wrapping_add, f64, Add::add, f64, i64::MIN, i64::MAX;
-    u8: u64, u64::wrapping_add, u64, u64::wrapping_add, f64, u8::MIN, u8::MAX;
-    u16: u64, u64::wrapping_add, u64, u64::wrapping_add, f64, u16::MIN, u16::MAX;
-    u32: u64, u64::wrapping_add, u64, u64::wrapping_add, f64, u32::MIN, u32::MAX;
-    u64: u64, u64::wrapping_add, f64, Add::add, f64, u64::MIN, u64::MAX;
+    f32: f32, f32, f32, f32::NEG_INFINITY, f32::INFINITY;
+    f64: f64, f64, f64, f64::NEG_INFINITY, f64::INFINITY;
+    i8: i64, i64, f64, i8::MIN, i8::MAX;
+    i16: i64, i64, f64, i16::MIN, i16::MAX;
+    i32: i64, i64, f64, i32::MIN, i32::MAX;
+    i64: i64, f64, f64, i64::MIN, i64::MAX;
+    u8: u64, u64, f64, u8::MIN, u8::MAX;
+    u16: u64, u64, f64, u16::MIN, u16::MAX;
+    u32: u64, u64, f64, u32::MIN, u32::MAX;
+    u64: u64, f64, f64, u64::MIN, u64::MAX;
 }
 
 /// The file and the line of a reduction.
@@ -131,7 +143,7 @@ unsafe impl<T: Reducible> ScanKernel for Sum<T> {
     }
 
     fn combine(a: T::Sum, b: T::Sum) -> T::Sum {
-        T::add(a, b)
+        a.add(b)
     }
 
     fn finish(sum: T::Sum, _: u64) -> T::Sum {
@@ -163,7 +175,7 @@ unsafe impl<T: Reducible> ScanKernel for Mean<T> {
     }
 
     fn combine(a: T::Total, b: T::Total) -> T::Total {
-        T::add_total(a, b)
+        a.add(b)
     }
 
     fn finish(sum: T::Total, count: u64) -> T::Mean {

@@ -97,8 +97,9 @@ impl CudaStream {
     ) -> Result<()> {
         launched::note::<Described<K::Function>>();
         let operands = operands(out, input);
+        let function = Described::<K::Function>::FUNCTION;
         // SAFETY: the operands have the function's types.
-        unsafe { run::<K::Function>(self, &operands, None, Location::caller()) }
+        unsafe { queue(self, function, &operands, None, Location::caller()) }
     }
 
     /// Queues a reduction along one axis: `stream.reduce_axis::<sum>(&mut sums, &image, 1)?` adds the elements of each row. The
@@ -119,31 +120,17 @@ impl CudaStream {
     ) -> Result<()> {
         launched::note::<Described<K::Function>>();
         let operands = operands(out, input);
+        let function = Described::<K::Function>::FUNCTION;
         // SAFETY: the operands have the function's types.
-        unsafe { run::<K::Function>(self, &operands, Some(axis), Location::caller()) }
+        unsafe { queue(self, function, &operands, Some(axis), Location::caller()) }
     }
-}
-
-/// Queues a reduction of an input to memory for its results, `[out, input]`.
-///
-/// # Safety
-/// The memory is for results of the function, and the input has elements of the function's input.
-pub(super) unsafe fn run<K: ScanKernel>(
-    stream: &CudaStream,
-    operands: &[Operand<'_>; 2],
-    axis: Option<usize>,
-    location: SourceLocation,
-) -> Result<()> {
-    let function = Function::of::<K>(Described::<K>::INFO);
-    // SAFETY: the operands are a result and an input with the types of the function, as the caller vouches.
-    unsafe { queue(stream, function, operands, axis, location) }
 }
 
 /// Queues the launches of a reduction. This function is not generic, so that it is compiled only once for all functions.
 ///
 /// # Safety
 /// As for `combine::call::Queue`, for the description of reductions.
-unsafe fn queue(
+pub(super) unsafe fn queue(
     stream: &CudaStream,
     function: Function,
     operands: &[Operand<'_>; 2],

@@ -82,7 +82,9 @@ impl CudaStream {
         input: impl MapInput<'a, K::Input>,
     ) -> Result<()> {
         launched::note::<Scanned<K>>();
-        run::<K>(self, &operands(out, input), None, Location::caller())
+        let operands = operands(out, input);
+        // SAFETY: the operands have the function's types.
+        unsafe { queue(self, Scanned::<K>::FUNCTION, &operands, None, Location::caller()) }
     }
 
     /// Queues a scan along one axis: `stream.scan_axis::<sum>(&mut sums, &image, 1)?` has the running sums of each row. In other
@@ -101,20 +103,10 @@ impl CudaStream {
         axis: usize,
     ) -> Result<()> {
         launched::note::<Scanned<K>>();
-        run::<K>(self, &operands(out, input), Some(axis), Location::caller())
+        let operands = operands(out, input);
+        // SAFETY: the operands have the function's types.
+        unsafe { queue(self, Scanned::<K>::FUNCTION, &operands, Some(axis), Location::caller()) }
     }
-}
-
-/// The operands have the types of the function.
-fn run<K: ScanKernel>(
-    stream: &CudaStream,
-    operands: &[Operand<'_>; 2],
-    axis: Option<usize>,
-    location: SourceLocation,
-) -> Result<()> {
-    let function = Function::of::<K>(Scanned::<K>::INFO);
-    // SAFETY: the operands are a result and an input, as `operands` makes them, with the types of the function.
-    unsafe { queue(stream, function, operands, axis, location) }
 }
 
 /// Queues the launches of a scan. This function is not generic, so that it is compiled only once for all functions.
