@@ -31,6 +31,7 @@ pub(crate) fn suite() -> Suite {
         .both("views_of_any_strides_are_scanned", strides)
         .both("a_scan_keeps_the_order_of_elements", order)
         .both("a_scan_maps_elements_first", mapped)
+        .both("elements_of_two_words_are_scanned", of_two_words)
         .both("the_reductions_of_the_library_are_scans", library)
         .cuda("each_group_of_tiles_is_scanned", many_tiles)
         .both("without_elements_a_scan_writes_nothing", empty)
@@ -261,14 +262,35 @@ fn strides(platform: &Platform) -> Result<(), Failed> {
         let row: Vec<f32> = found[72..].iter().skip(y).step_by(72).copied().collect();
         check_row("a row of a part", &row, &SUM.row(&values[first..first + 65]))?;
     }
-    let mut padded = platform.pitched_tensor([height, width], &s)?;
-    let mut dense = platform.tensor([height, width], &s)?;
-    s.map::<same>((&mut padded, &a))?;
+    // A tile whose elements, and then whose results, have gaps between them.
+    let long = noise(2 * TILE);
+    let column = |tensor: Tensor<f32>| Ok::<_, Failed>(tensor.reshape([TILE, 2])?);
+    let pairs = column(uploaded(platform, &long, &s)?)?;
+    let odd = part(pairs.view(), 1, 1..2)?;
+    let mut sums = platform.tensor([TILE, 1], &s)?;
+    s.scan::<sum>(&mut sums, odd)?;
+    let odd: Vec<f32> = long.iter().skip(1).step_by(2).copied().collect();
+    check_row("elements with gaps", &s.download_blocking::<f32>(&sums)?, &SUM.row(&odd))?;
+    let mut gaps = column(uploaded(platform, &vec![-1.0; 2 * TILE], &s)?)?;
+    let to = gaps.view_mut().slice(1, 0..1);
+    let to = to.ok_or_else(|| Failed::msg("a part within the tensor is an error"))?;
+    s.scan::<sum>(to, uploaded(platform, &odd, &s)?.reshape([TILE, 1])?.view())?;
+    let found = s.download_blocking::<f32>(&gaps)?;
+    let [results, others] =
+        [0, 1].map(|at| found.iter().skip(at).step_by(2).copied().collect::<Vec<f32>>());
+    check_row("results with gaps", &results, &SUM.row(&odd))?;
+    check(others.iter().all(|other| *other == -1.0), || {
+        "a place between the results is written".to_owned()
+    })?;
+    // Several tiles of rows with gaps.
+    let mut padded = platform.pitched_tensor([side, side], &s)?;
+    let mut dense = platform.tensor([side, side], &s)?;
+    s.map::<same>((&mut padded, &b))?;
     s.scan::<sum>(&mut dense, &padded)?;
-    s.scan::<sum>(&mut padded, &a)?;
-    let mut unpadded = platform.tensor([height, width], &s)?;
+    s.scan::<sum>(&mut padded, &b)?;
+    let mut unpadded = platform.tensor([side, side], &s)?;
     s.map::<same>((&mut unpadded, &padded))?;
-    let wanted = SUM.row(&values);
+    let wanted = SUM.row(&large);
     check_row("padded elements", &s.download_blocking::<f32>(&dense)?, &wanted)?;
     check_row("padded results", &s.download_blocking::<f32>(&unpadded)?, &wanted)
 }
@@ -326,6 +348,20 @@ fn mapped(platform: &Platform) -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// Elements of two words.
+fn of_two_words(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let values: Vec<u64> = bytes(20_000).into_iter().map(|byte| u64::from(byte) << 30).collect();
+    let mut sums = uploaded(platform, &vec![7_u64; values.len()], &s)?;
+    s.scan::<Sum<u64>>(&mut sums, uploaded(platform, &values, &s)?.view())?;
+    let running = |total: &mut u64, x: &u64| {
+        *total += *x;
+        Some(*total)
+    };
+    let wanted = values.iter().scan(0, running).collect();
+    check_equal(s.download_blocking::<u64>(&sums)?, wanted)
 }
 
 /// Values of 4, 8 and 16 bytes.

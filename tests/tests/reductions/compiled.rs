@@ -235,7 +235,7 @@ fn write_kernel(text: &mut String, number: usize, info: &KernelInfo, operators: 
 type Entry = unsafe extern "C" fn(*const u64);
 
 /// The functions by which the simulator calls those of C++: a body of the simulator is a function without a state.
-const MOST: usize = 24;
+const MOST: usize = 32;
 static ENTRIES: [Mutex<Option<Entry>>; MOST] = [const { Mutex::new(None) }; MOST];
 
 unsafe fn body<const N: usize>(args: HostArgs<'_>) {
@@ -250,7 +250,7 @@ macro_rules! bodies {
     ($($number:literal)*) => { [$(body::<$number>),*] };
 }
 const BODIES: [HostKernel; MOST] =
-    bodies!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23);
+    bodies!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
 
 /// A simulator that runs functions of C++ for kernels with these names.
 #[derive(Debug)]

@@ -42,6 +42,11 @@ static unsigned long long atomicAdd(unsigned long long* to, unsigned long long b
     *to += by;
     return old;
 }
+struct alignas(16) uint4 {
+    unsigned int x, y, z, w;
+};
+static uint4 __ldcs(const uint4* from) { return *from; }
+static void __stcs(uint4* to, uint4 value) { *to = value; }
 static void enter() {
     body();
     threads[threadIdx.x].is_done = true;

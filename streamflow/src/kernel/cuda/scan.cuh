@@ -35,7 +35,31 @@ scatter(T* out, Four<T> four, Number at, Number end, bool is_line, Number b, Num
     }
 }
 
-/// The elements and the results of a row.
+/// Neighbours whose memory is used once: a line of the cache that holds them is the first to be replaced. Words of 16 bytes.
+template <class T> STREAMFLOW_BODY Four<T> read_once(const T* at) {
+    const int parts = sizeof(Four<T>) / sizeof(uint4);
+    if (parts == 0) return *(const Four<T>*)at;
+    Four<T> four;
+#pragma unroll
+    for (int part = 0; part < parts; ++part) {
+        const uint4 word = __ldcs((const uint4*)at + part);
+        memcpy((char*)&four + part * sizeof(word), &word, sizeof(word));
+    }
+    return four;
+}
+template <class T> STREAMFLOW_BODY void write_once(T* at, const Four<T>& four) {
+    const int parts = sizeof(four) / sizeof(uint4);
+    if (parts == 0) *(Four<T>*)at = four;
+#pragma unroll
+    for (int part = 0; part < parts; ++part) {
+        uint4 word;
+        memcpy(&word, (const char*)&four + part * sizeof(word), sizeof(word));
+        __stcs((uint4*)at + part, word);
+    }
+}
+
+/// The elements and the results of a row. The methods for four neighbours have no branches if `is_whole` says that all four are there,
+/// and that each access is one word.
 template <class Op> struct Row {
     typedef typename Op::In In;
     typedef typename Op::Out Out;
@@ -58,27 +82,29 @@ template <class Op> struct Row {
         return rest >> 32 == 0 ? (unsigned int)rest : ~0u;
     }
     /// Four neighbours, `by` elements after a place with `rest` elements.
-    __device__ __forceinline__ Four<In> elements(Number at, unsigned int rest, unsigned int by) const {
-        if (reads_words && by + 4 <= rest) return *(const Four<In>*)(in + at + by);
+    template <bool is_whole> __device__ __forceinline__ Four<In> elements(Number at, unsigned int rest, unsigned int by) const {
+        if (is_whole || reads_words && by + 4 <= rest) return read_once(in + at + by);
         return gathered(in, at + by, length, is_line, of.shape[1], of.shape[2], of.shape[3], of.stride[0], of.stride[1], of.stride[2], of.stride[3]);
     }
     /// The values of four neighbours, each combined with those before it. There are identities after the last element.
+    template <bool is_whole>
     __device__ __forceinline__ void
     values(const Op& op, const Four<In>& four, Number at, unsigned int rest, unsigned int by, State (&own)[4]) const {
 #pragma unroll
         for (unsigned int c = 0; c < 4; ++c) {
-            own[c] = by + c < rest ? op.of(four.at[c], at + by + c) : op.identity();
+            own[c] = is_whole || by + c < rest ? op.of(four.at[c], at + by + c) : op.identity();
             if (c > 0) own[c] = op.combine(own[c - 1], own[c]);
         }
     }
     /// Writes the results of four neighbours, behind the value of all elements before them.
+    template <bool is_whole>
     __device__ __forceinline__ void
     write(const Op& op, State before, const State (&own)[4], Number at, unsigned int rest, unsigned int by) const {
         Four<Out> four;
 #pragma unroll
         for (unsigned int c = 0; c < 4; ++c) four.at[c] = op.finish(op.combine(before, own[c]), at + by + c + 1);
-        if (writes_words && by + 4 <= rest) {
-            *(Four<Out>*)(out + at + by) = four;
+        if (is_whole || writes_words && by + 4 <= rest) {
+            write_once(out + at + by, four);
         } else {
             scatter(out, four, at + by, length, is_line, of.shape[1], of.shape[2], of.shape[3], of.to[0], of.to[1], of.to[2], of.to[3]);
         }
@@ -103,17 +129,33 @@ template <class T> STREAMFLOW_BODY T of_lane(T value, unsigned int lane) {
     return other.value;
 }
 
-/// The value of all lanes of a warp, and that of the lanes before this one.
-template <class Op>
-STREAMFLOW_BODY typename Op::State of_lanes(const Op& op, typename Op::State value, unsigned int lane, typename Op::State& before) {
+/// The values of all lanes of a warp for several rows of lanes, and those of the lanes before this one. The rows go side by side, since
+/// a value of another lane takes a while.
+template <int N, class Op>
+STREAMFLOW_BODY void of_lanes(const Op& op, typename Op::State (&value)[N], unsigned int lane, typename Op::State (&before)[N]) {
 #pragma unroll
     for (unsigned int by = 1; by < 32; by *= 2) {
-        const typename Op::State other = earlier(value, by);
-        if (lane >= by) value = op.combine(other, value);
+        typename Op::State other[N];
+#pragma unroll
+        for (int row = 0; row < N; ++row) other[row] = earlier(value[row], by);
+#pragma unroll
+        for (int row = 0; row < N; ++row) {
+            if (lane >= by) value[row] = op.combine(other[row], value[row]);
+        }
     }
-    before = earlier(value, 1);
-    if (lane == 0) before = op.identity();
-    return of_lane(value, 31);
+#pragma unroll
+    for (int row = 0; row < N; ++row) {
+        before[row] = earlier(value[row], 1);
+        if (lane == 0) before[row] = op.identity();
+        value[row] = of_lane(value[row], 31);
+    }
+}
+template <class Op>
+STREAMFLOW_BODY typename Op::State of_lanes(const Op& op, typename Op::State value, unsigned int lane, typename Op::State& before) {
+    typename Op::State one[1] = {value}, earlier[1];
+    of_lanes(op, one, lane, earlier);
+    before = earlier[0];
+    return one[0];
 }
 
 /// The values of tiles, of groups of 32 tiles, and of all tiles up to the end of a group of 32 groups, for other blocks to read. Each
@@ -145,15 +187,14 @@ template <class T> struct Board {
 };
 
 /// How many values the tiles of a row post: for each tile, for each group, and for each group of groups.
-STREAMFLOW_BODY Number values_of(Number tiles) { return tiles + (tiles + 31) / 32 + (tiles + 1023) / 1024; }
+STREAMFLOW_BODY unsigned int values_of(unsigned int tiles) { return tiles + (tiles + 31) / 32 + (tiles + 1023) / 1024; }
 
 /// The value of all tiles before this one, whose own value is `own`. Each lane of a warp calls this.
 template <class Op>
 STREAMFLOW_BODY typename Op::State
-before_tile(const Op& op, const Board<typename Op::State>& board, Number tiles, Number tile, typename Op::State own, unsigned int lane) {
+before_tile(const Op& op, const Board<typename Op::State>& board, unsigned int tiles, unsigned int tile, typename Op::State own, unsigned int lane) {
     typedef typename Op::State State;
-    const Number group = tile / 32, super = group / 32, groups = (tiles + 31) / 32;
-    const unsigned int of_group = tile % 32, of_super = group % 32;
+    const unsigned int group = tile / 32, super = group / 32, groups = (tiles + 31) / 32, of_group = tile % 32, of_super = group % 32;
     if (lane == 0) board.post(tile, own);
     State unused;
     State in_group = lane < of_group ? board.posted(32 * group + lane) : op.identity();
@@ -162,7 +203,7 @@ before_tile(const Op& op, const Board<typename Op::State>& board, Number tiles, 
     if (lane == 0 && of_group == 31) board.post(tiles + group, group_value);
     // The last lane has the groups of groups before this one, since at most 31 groups come before a group.
     const bool is_last = lane == 31, is_needed = is_last ? super > 0 : lane < of_super;
-    const Number at = tiles + (is_last ? groups + super - 1 : 32 * super + lane);
+    const unsigned int at = tiles + (is_last ? groups + super - 1 : 32 * super + lane);
     const State found = is_needed ? board.posted(at) : op.identity();
     const State before = of_lane(found, 31);
     State in_super = of_lanes(op, is_last ? op.identity() : found, lane, unused);
@@ -172,11 +213,71 @@ before_tile(const Op& op, const Board<typename Op::State>& board, Number tiles, 
     return op.combine(op.combine(before, in_super), in_group);
 }
 
+/// How many times 128 elements a warp has in a tile.
+template <class State> static __device__ constexpr int steps_of() { return sizeof(State) <= 4 ? 8 : sizeof(State) <= 8 ? 4 : 2; }
+
+/// Values that the warps of a tile exchange.
+template <class State> struct Exchange {
+    State warps[8], tiles;
+};
+
+/// One tile of a row. The number of a tile has 32 bits, as that of a block.
+template <bool is_whole, class Op>
+STREAMFLOW_BODY void scan_tile(const Op& op, const Row<Op>& row, unsigned int tile, Board<typename Op::State> board, Exchange<typename Op::State>& exchange) {
+    typedef typename Op::State State;
+    const unsigned int lane = threadIdx.x % 32, warp = threadIdx.x / 32, tiles = row.of.tiles;
+    const int steps = steps_of<State>();
+    const Number first = (Number)tile * (8 * 128 * steps) + (warp * 128 * steps + 4 * lane);
+    const unsigned int rest = is_whole ? 0 : row.rest(first);
+    Four<typename Op::In> words[steps];
+#pragma unroll
+    for (int step = 0; step < steps; ++step) words[step] = row.template elements<is_whole>(first, rest, 128 * step);
+    State own[steps][4], all[steps], before[steps], sum = op.identity();
+#pragma unroll
+    for (int step = 0; step < steps; ++step) {
+        row.template values<is_whole>(op, words[step], first, rest, 128 * step, own[step]);
+        all[step] = own[step][3];
+    }
+    of_lanes(op, all, lane, before);
+#pragma unroll
+    for (int step = 0; step < steps; ++step) {
+        before[step] = op.combine(sum, before[step]);
+        sum = op.combine(sum, all[step]);
+    }
+    if (lane == 0) exchange.warps[warp] = sum;
+    __syncthreads();
+    State of_warps = op.identity(), of_block = op.identity();
+#pragma unroll
+    for (unsigned int other = 0; other < 8; ++other) {
+        if (other == warp) of_warps = of_block;
+        of_block = op.combine(of_block, exchange.warps[other]);
+    }
+    State of_others = op.identity();
+    if (tiles > 1) {
+        if (warp == 0) {
+            const State found = before_tile(op, board, tiles, tile, of_block, lane);
+            if (lane == 0) exchange.tiles = found;
+        }
+        __syncthreads();
+        of_others = exchange.tiles;
+    }
+    of_others = op.combine(of_others, of_warps);
+#pragma unroll
+    for (int step = 0; step < steps; ++step) {
+        row.template write<is_whole>(op, op.combine(of_others, before[step]), own[step], first, rest, 128 * step);
+    }
+}
+/// A tile at the end of a row, or of a row whose elements are no words. Not inline, so that its calls cost the other tiles no registers.
+template <class Op>
+static __device__ __noinline__ void
+scan_part(Op op, Scanned of, const void* in, void* out, Number row, unsigned int tile, Board<typename Op::State> board, Exchange<typename Op::State>* exchange) {
+    scan_tile<false>(op, Row<Op>(of, in, out, row), tile, board, *exchange);
+}
+
 /// A block of 256 threads: one tile of a row, 8 rows by warps, or 256 rows by threads. `memory` has the number of tiles that have
 /// begun, and the board.
 template <class Op> STREAMFLOW_BODY void scan(const Op& op, const Scanned& of, const void* in, void* out, void* memory) {
     typedef typename Op::State State;
-    typedef Four<typename Op::In> Word;
     const unsigned int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
     const Number rows = elements(of.kept);
     if (of.form == 3) {
@@ -193,8 +294,8 @@ template <class Op> STREAMFLOW_BODY void scan(const Op& op, const Scanned& of, c
         for (Number at = 0; at < row.length; at += 4) {
             const unsigned int rest = row.rest(at);
             State own[4];
-            row.values(op, row.elements(at, rest, 0), at, rest, 0, own);
-            row.write(op, before, own, at, rest, 0);
+            row.template values<false>(op, row.template elements<false>(at, rest, 0), at, rest, 0, own);
+            row.template write<false>(op, before, own, at, rest, 0);
             before = op.combine(before, own[3]);
         }
         return;
@@ -209,17 +310,15 @@ template <class Op> STREAMFLOW_BODY void scan(const Op& op, const Scanned& of, c
             const Number at = begin + 4 * lane;
             const unsigned int rest = row.rest(at);
             State own[4], of_earlier;
-            row.values(op, row.elements(at, rest, 0), at, rest, 0, own);
+            row.template values<false>(op, row.template elements<false>(at, rest, 0), at, rest, 0, own);
             const State all = of_lanes(op, own[3], lane, of_earlier);
-            row.write(op, op.combine(before, of_earlier), own, at, rest, 0);
+            row.template write<false>(op, op.combine(before, of_earlier), own, at, rest, 0);
             before = op.combine(before, all);
         }
         return;
     }
-    // How many times 128 elements a warp has in a tile.
-    const int steps = sizeof(State) <= 4 ? 8 : sizeof(State) <= 8 ? 4 : 2;
     __shared__ Number begun;
-    __shared__ State warps[8], of_tiles;
+    __shared__ Exchange<State> exchange;
     Number number = blockIdx.x;
     if (of.tiles > 1) {
         // Blocks may begin in any order, and have their tiles in the order in which they begin.
@@ -228,42 +327,12 @@ template <class Op> STREAMFLOW_BODY void scan(const Op& op, const Scanned& of, c
         number = begun;
     }
     const Number own_row = divide(number, of.tiles), tile = number - own_row * of.tiles;
+    const Board<State> board = {(Number*)memory + 1 + own_row * values_of(of.tiles) * words_of<State>()};
     const Row<Op> row(of, in, out, own_row);
-    const Number first = (tile * 8 + warp) * (128 * steps) + 4 * lane;
-    const unsigned int rest = row.rest(first);
-    Word words[steps];
-#pragma unroll
-    for (int step = 0; step < steps; ++step) words[step] = row.elements(first, rest, 128 * step);
-    State own[steps][4], before[steps], sum = op.identity();
-#pragma unroll
-    for (int step = 0; step < steps; ++step) {
-        row.values(op, words[step], first, rest, 128 * step, own[step]);
-        const State all = of_lanes(op, own[step][3], lane, before[step]);
-        before[step] = op.combine(sum, before[step]);
-        sum = op.combine(sum, all);
-    }
-    if (lane == 0) warps[warp] = sum;
-    __syncthreads();
-    State of_warps = op.identity(), all = op.identity();
-#pragma unroll
-    for (unsigned int other = 0; other < 8; ++other) {
-        if (other == warp) of_warps = all;
-        all = op.combine(all, warps[other]);
-    }
-    State of_others = op.identity();
-    if (of.tiles > 1) {
-        if (warp == 0) {
-            const Board<State> board = {(Number*)memory + 1 + own_row * values_of(of.tiles) * words_of<State>()};
-            const State found = before_tile(op, board, of.tiles, tile, all, lane);
-            if (lane == 0) of_tiles = found;
-        }
-        __syncthreads();
-        of_others = of_tiles;
-    }
-    of_others = op.combine(of_others, of_warps);
-#pragma unroll
-    for (int step = 0; step < steps; ++step) {
-        row.write(op, op.combine(of_others, before[step]), own[step], first, rest, 128 * step);
+    if (row.reads_words && row.writes_words && (tile + 1) * (8 * 128 * steps_of<State>()) <= row.length) {
+        scan_tile<true>(op, row, tile, board, exchange);
+    } else {
+        scan_part(op, of, in, out, own_row, tile, board, &exchange);
     }
 }
 
