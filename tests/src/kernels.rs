@@ -9,7 +9,7 @@ mod two_bytes;
 mod typed;
 mod views;
 
-pub use broken::{read_at, trap, write_past_the_end, write_to_nowhere};
+pub use broken::{read_at, trap, warned, write_past_the_end, write_to_nowhere};
 pub use complex::{Made, RESULTS, complex_math};
 pub use slow::{add_one, dot, fill, multiprocessor, slow_copy, slow_fill, spin};
 pub use two_bytes::{more_scalars, select, to_bf16};

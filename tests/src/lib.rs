@@ -7,7 +7,7 @@
 //! order on one thread. [`floor`] has the task graphs of the benchmark of that name. [`relays`] are operators on
 //! numbers, [`tensors`] and [`flags`] on device data and on its copies. [`cudss`] is for tests of a library that a
 //! machine with a GPU may lack. [`built`] is a graph that is built at run time. [`border`] has programs that exchange
-//! memory and streams with cudarc.
+//! memory and streams with cudarc. [`kernels_without_warnings`] compiles the kernels of a program.
 
 pub mod allocations;
 pub mod border;
@@ -45,6 +45,7 @@ pub mod stereo;
 pub mod tensors;
 mod tier;
 pub mod wakers;
+mod warnings;
 
 pub use checks::{
     Failed, check, check_close, check_equal, check_error, check_races, check_text, stalled,
@@ -54,3 +55,4 @@ pub use logged::{EachLine, logged};
 pub use search::Search;
 pub use seeds::from_env as seeds_from_env;
 pub use tier::Tier;
+pub use warnings::kernels_without_warnings;

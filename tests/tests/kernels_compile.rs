@@ -11,7 +11,9 @@ use streamflow::testing::{self, Outcome};
 // This use links the package, so that its kernels are in the list.
 use streamflow_examples as _;
 use streamflow_tests::setup::stream;
-use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
+use streamflow_tests::{
+    Failed, Suite, check, check_equal, check_error, check_text, kernels_without_warnings,
+};
 
 const REQUIRE: &str = "STREAMFLOW_REQUIRE_NVRTC";
 
@@ -25,6 +27,7 @@ pub(crate) fn suite() -> Suite {
         .optional("all_kernels_compile_but_the_one_with_a_typing_error", REQUIRE, || {
             typing_error(testing::kernels())
         })
+        .optional("no_kernel_has_a_warning_of_the_compiler", REQUIRE, kernels_without_warnings)
         .optional("an_instance_of_a_generic_kernel_compiles", REQUIRE, || {
             Ok(skipped(compiled::<cast<f32>>()?).or(skipped(compiled::<cast<f16>>()?)))
         })

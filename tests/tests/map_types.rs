@@ -4,7 +4,7 @@ use streamflow::__private::{KernelInfo, kernels};
 use streamflow::kernel::{Float, Number};
 use streamflow::prelude::*;
 use streamflow_tests::setup::{stream, uploaded};
-use streamflow_tests::{Failed, Suite, check, check_equal};
+use streamflow_tests::{Failed, Suite, check, check_equal, kernels_without_warnings};
 
 pub(crate) fn suite() -> Suite {
     Suite::new()
@@ -15,6 +15,11 @@ pub(crate) fn suite() -> Suite {
         .plain("instances_that_are_launched_are_in_the_list", listed)
         .both("a_struct_is_passed_field_by_field", structs)
         .both("values_are_passed_in_any_order", values)
+        .optional(
+            "no_kernel_has_a_warning_of_the_compiler",
+            "STREAMFLOW_REQUIRE_NVRTC",
+            kernels_without_warnings,
+        )
 }
 
 type Sample = f32;

@@ -11,6 +11,16 @@ pub fn write_to_nowhere(out: &mut [f32]) {
     panic!("address 16 is not allocated; the slice has {} values", out.len());
 }
 
+/// The compiler warns of a variable that nothing uses.
+#[kernel(unsafe cuda = "
+    int never = 1;
+    unsigned long long i = thread_index();
+    if (i < out_len) out[i] = 1;
+")]
+pub fn warned(out: &mut [f32]) {
+    out.fill(1.0);
+}
+
 /// Executes a trap.
 #[kernel(partial, unsafe cuda = r#"
     if (out_len > 0) asm volatile("trap;");

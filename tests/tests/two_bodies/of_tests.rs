@@ -11,7 +11,7 @@ use streamflow_tests::kernels::mixing;
 use streamflow_tests::kernels::{
     RESULTS, add_one, add_views, axpy, complex_math, dot, fill, more_scalars, number_in_rows,
     number_view, read_at, reverse, scalars, scale_view, select, slow_copy, slow_fill, spin,
-    to_bf16, transpose,
+    to_bf16, transpose, warned,
 };
 use streamflow_tests::stereo::{bytes_to_floats, difference, fill_bytes, negate};
 
@@ -41,6 +41,10 @@ fn slow(bodies: Bodies) -> Bodies {
         .same::<fill>(Tolerance::EXACT, |draw| {
             let n = draw.len(0..=5000);
             (n.into(), (vec![UNWRITTEN; n], draw.value(f32::MIN..=f32::MAX)))
+        })
+        .same::<warned>(Tolerance::EXACT, |draw| {
+            let n = draw.len(0..=5000);
+            (n.into(), (vec![UNWRITTEN; n],))
         })
         .same::<add_one>(Tolerance::EXACT, |draw| {
             let n = draw.len(0..=5000);

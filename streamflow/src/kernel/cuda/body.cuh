@@ -1,5 +1,10 @@
 // The operators and methods of kernels with one body: `kernel/body/ops.rs` has each one under the same name. A template has one
 // type for all operands, so that nothing is promoted.
+
+// rustc warns of a name or a value that a body does not use (177, 550). The compiler would also warn of the names that macros make,
+// and of templates: loops that some types never enter (128), comparisons of unsigned numbers with 0 (186).
+#pragma nv_diag_suppress 128, 177, 186, 550
+
 namespace sf {
 
 #define STREAMFLOW_BODY static __device__ __forceinline__
