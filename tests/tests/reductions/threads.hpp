@@ -45,8 +45,12 @@ static unsigned long long atomicAdd(unsigned long long* to, unsigned long long b
 struct alignas(16) uint4 {
     unsigned int x, y, z, w;
 };
-static uint4 __ldcs(const uint4* from) { return *from; }
-static void __stcs(uint4* to, uint4 value) { *to = value; }
+static uint4 __ldcs(const void* from) {
+    uint4 value;
+    memcpy(&value, from, sizeof(value));
+    return value;
+}
+static void __stcs(void* to, uint4 value) { memcpy(to, &value, sizeof(value)); }
 static void enter() {
     body();
     threads[threadIdx.x].is_done = true;

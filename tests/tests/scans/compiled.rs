@@ -49,7 +49,7 @@ pub(super) fn mistakes() -> Result<Option<String>, Failed> {
             "own[c] = op.combine(own[0], own[c]);",
         ),
         ("few lengths", "if (lane >= by) value", "if (lane > by) value"),
-        ("few lengths", "if (lane == 0) before[row] = op.identity();", ""),
+        ("few lengths", "if (lane == 0) before[step] = op.identity();", ""),
         ("few lengths", "return sizeof(State) <= 4 ? 8", "return sizeof(State) <= 4 ? 4"),
         (
             "few lengths",
@@ -65,8 +65,8 @@ pub(super) fn mistakes() -> Result<Option<String>, Failed> {
         ),
         (
             "few lengths",
-            "if (is_whole || writes_words && by + 4 <= rest) {",
-            "if (is_whole || writes_words && by < rest) {",
+            "if (writes_words && by + 4 <= rest) {",
+            "if (writes_words && by < rest) {",
         ),
         (
             "few lengths",
@@ -74,6 +74,7 @@ pub(super) fn mistakes() -> Result<Option<String>, Failed> {
             "if (tiles > 2) {\n        if (warp == 0)",
         ),
         ("few lengths", "out + at + by, four);", "out + at, four);"),
+        ("two words", "(uint4*)at + part, word", "(uint4*)at, word"),
         ("strides", "row.reads_words && row.writes_words && (tile", "row.reads_words && (tile"),
         ("strides", "row.reads_words && row.writes_words && (tile", "row.writes_words && (tile"),
         ("two words", "(const uint4*)at + part", "(const uint4*)at"),
@@ -85,7 +86,7 @@ pub(super) fn mistakes() -> Result<Option<String>, Failed> {
             "of.stride[2], of.stride[1], of.stride[3]);",
         ),
         ("strides", "out[is_line ? (at + k) * s3", "out[is_line ? (at + k)"),
-        ("order", "op.combine(other[row], value[row])", "op.combine(value[row], other[row])"),
+        ("order", "op.combine(other[step], value[step])", "op.combine(value[step], other[step])"),
         ("library", "at + by + c + 1);", "at + by + c);"),
         ("repeated", "before[step] = op.combine(sum, before[step]);", ""),
         ("repeated", "lane < of_group ? board", "lane <= of_group ? board"),

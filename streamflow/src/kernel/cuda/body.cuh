@@ -3,7 +3,9 @@
 
 // rustc warns of a name or a value that a body does not use (177, 550). The compiler would also warn of the names that macros make,
 // and of templates: loops that some types never enter (128), comparisons of unsigned numbers with 0 (186).
+#ifdef __NVCC_DIAG_PRAGMA_SUPPORT__
 #pragma nv_diag_suppress 128, 177, 186, 550
+#endif
 
 namespace sf {
 

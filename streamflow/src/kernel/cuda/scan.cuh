@@ -35,7 +35,8 @@ scatter(T* out, Four<T> four, Number at, Number end, bool is_line, Number b, Num
     }
 }
 
-/// Neighbours whose memory is used once: a line of the cache that holds them is the first to be replaced. Words of 16 bytes.
+/// Neighbours, read by hints that their memory is used once: the cache replaces its lines first. Neighbours of fewer than 16 bytes are
+/// read without a hint.
 template <class T> STREAMFLOW_BODY Four<T> read_once(const T* at) {
     const int parts = sizeof(Four<T>) / sizeof(uint4);
     if (parts == 0) return *(const Four<T>*)at;
@@ -59,7 +60,7 @@ template <class T> STREAMFLOW_BODY void write_once(T* at, const Four<T>& four) {
 }
 
 /// The elements and the results of a row. The methods for four neighbours have no branches if `is_whole` says that all four are there,
-/// and that each access is one word.
+/// and that their memory is aligned for whole words.
 template <class Op> struct Row {
     typedef typename Op::In In;
     typedef typename Op::Out Out;
@@ -83,7 +84,8 @@ template <class Op> struct Row {
     }
     /// Four neighbours, `by` elements after a place with `rest` elements.
     template <bool is_whole> __device__ __forceinline__ Four<In> elements(Number at, unsigned int rest, unsigned int by) const {
-        if (is_whole || reads_words && by + 4 <= rest) return read_once(in + at + by);
+        if (is_whole) return read_once(in + at + by);
+        if (reads_words && by + 4 <= rest) return *(const Four<In>*)(in + at + by);
         return gathered(in, at + by, length, is_line, of.shape[1], of.shape[2], of.shape[3], of.stride[0], of.stride[1], of.stride[2], of.stride[3]);
     }
     /// The values of four neighbours, each combined with those before it. There are identities after the last element.
@@ -103,8 +105,10 @@ template <class Op> struct Row {
         Four<Out> four;
 #pragma unroll
         for (unsigned int c = 0; c < 4; ++c) four.at[c] = op.finish(op.combine(before, own[c]), at + by + c + 1);
-        if (is_whole || writes_words && by + 4 <= rest) {
+        if (is_whole) {
             write_once(out + at + by, four);
+        } else if (writes_words && by + 4 <= rest) {
+            *(Four<Out>*)(out + at + by) = four;
         } else {
             scatter(out, four, at + by, length, is_line, of.shape[1], of.shape[2], of.shape[3], of.to[0], of.to[1], of.to[2], of.to[3]);
         }
@@ -129,33 +133,33 @@ template <class T> STREAMFLOW_BODY T of_lane(T value, unsigned int lane) {
     return other.value;
 }
 
-/// The values of all lanes of a warp for several rows of lanes, and those of the lanes before this one. The rows go side by side, since
-/// a value of another lane takes a while.
+/// The values of all lanes of a warp in several steps, and those of the lanes before this one. The steps go side by side, since a value of
+/// another lane takes a while.
 template <int N, class Op>
 STREAMFLOW_BODY void of_lanes(const Op& op, typename Op::State (&value)[N], unsigned int lane, typename Op::State (&before)[N]) {
 #pragma unroll
     for (unsigned int by = 1; by < 32; by *= 2) {
         typename Op::State other[N];
 #pragma unroll
-        for (int row = 0; row < N; ++row) other[row] = earlier(value[row], by);
+        for (int step = 0; step < N; ++step) other[step] = earlier(value[step], by);
 #pragma unroll
-        for (int row = 0; row < N; ++row) {
-            if (lane >= by) value[row] = op.combine(other[row], value[row]);
+        for (int step = 0; step < N; ++step) {
+            if (lane >= by) value[step] = op.combine(other[step], value[step]);
         }
     }
 #pragma unroll
-    for (int row = 0; row < N; ++row) {
-        before[row] = earlier(value[row], 1);
-        if (lane == 0) before[row] = op.identity();
-        value[row] = of_lane(value[row], 31);
+    for (int step = 0; step < N; ++step) {
+        before[step] = earlier(value[step], 1);
+        if (lane == 0) before[step] = op.identity();
+        value[step] = of_lane(value[step], 31);
     }
 }
 template <class Op>
 STREAMFLOW_BODY typename Op::State of_lanes(const Op& op, typename Op::State value, unsigned int lane, typename Op::State& before) {
-    typename Op::State one[1] = {value}, earlier[1];
-    of_lanes(op, one, lane, earlier);
-    before = earlier[0];
-    return one[0];
+    typename Op::State all[1] = {value}, others[1];
+    of_lanes(op, all, lane, others);
+    before = others[0];
+    return all[0];
 }
 
 /// The values of tiles, of groups of 32 tiles, and of all tiles up to the end of a group of 32 groups, for other blocks to read. Each
@@ -221,7 +225,7 @@ template <class State> struct Exchange {
     State warps[8], tiles;
 };
 
-/// One tile of a row. The number of a tile has 32 bits, as that of a block.
+/// A tile of a row. Its number has 32 bits, since a grid has fewer than 2³¹ blocks.
 template <bool is_whole, class Op>
 STREAMFLOW_BODY void scan_tile(const Op& op, const Row<Op>& row, unsigned int tile, Board<typename Op::State> board, Exchange<typename Op::State>& exchange) {
     typedef typename Op::State State;
@@ -267,7 +271,8 @@ STREAMFLOW_BODY void scan_tile(const Op& op, const Row<Op>& row, unsigned int ti
         row.template write<is_whole>(op, op.combine(of_others, before[step]), own[step], first, rest, 128 * step);
     }
 }
-/// A tile at the end of a row, or of a row whose elements are no words. Not inline, so that its calls cost the other tiles no registers.
+/// A tile that is not full, or whose elements or results have gaps or are not aligned. Not inline, so that its calls cost the other tiles
+/// no registers.
 template <class Op>
 static __device__ __noinline__ void
 scan_part(Op op, Scanned of, const void* in, void* out, Number row, unsigned int tile, Board<typename Op::State> board, Exchange<typename Op::State>* exchange) {
