@@ -89,8 +89,11 @@ pub(crate) fn run_mistakes(
         let case = cases().into_iter().find(|case| case.name == name);
         case.map(|case| Case { edit: Some((from, to)), ..case })
     };
-    let mistaken: Vec<Case> = mistakes.iter().filter_map(edited).collect();
-    check(mistaken.len() == mistakes.len(), || "a mistake names no case".to_owned())?;
+    // Without debug assertions no launch is recorded, so `repeated` repeats none.
+    let is_noticed = |name: &str| cfg!(debug_assertions) || name != "repeated";
+    let noticed: Vec<_> = mistakes.iter().filter(|(name, ..)| is_noticed(name)).collect();
+    let mistaken: Vec<Case> = noticed.iter().copied().filter_map(edited).collect();
+    check(mistaken.len() == noticed.len(), || "a mistake names no case".to_owned())?;
     run(&mistaken, |case, done| {
         check(done.is_err(), || format!("no test notices `{}`", case.edit.unwrap_or_default().1))
     })
