@@ -598,7 +598,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// ```
 ///
 /// The port fields are only declarations: the struct has the other fields, its state. The macro adds
-/// - `CombineAndSumIo<'t>`, the ports and stream names in one tick, a field for each,
+/// - `CombineAndSumIo<'t>`, the ports and stream names in one tick, a field for each; branches have one field, `branch`,
 /// - the type of the ports that a graph connects, a field for each, named in code as
 ///   `<CombineAndSum as Operator>::Ports`,
 /// - `CombineAndSumStreams<'t>`, the stream names for `start`,
@@ -617,6 +617,9 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 ///   them, in the order of the edges. With `#[input(many, optional)]`, it gets the messages that have arrived.
 /// - `#[input(size = 3)]`: three producers. The operator gets an array of their messages.
 /// - `#[output] x: T` sends messages.
+/// - `#[output(branch)] small: T` beside `#[output(branch)] large: T`: a tick sends on one of them, or on none. `io.branch`
+///   has a method for each: `io.branch.small()` consumes `io.branch`, so that a second choice in a tick does not compile. Each
+///   branch needs an edge, as other outputs do, and a tick waits for room at all of them.
 ///
 /// `T` is a `Message`: a tensor, a number, a `HostData<T>`, a struct or an enum with `#[derive(Message)]`. The struct's
 /// documentation gets a table with the documentation of its ports.
@@ -686,6 +689,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// - `&mut T` or `Option<T>` as an input; a reference as an output,
 /// - a type that can't be a message, as `[f32]`, `str` or a tuple,
 /// - a name that is given twice, or is reserved,
+/// - one `#[output(branch)]` alone, or a port or stream called `branch` beside branches; a tick that chooses two,
 /// - `#[param]` on a port, or on a type that is not a `Param`; a range that has no values,
 /// - `#[state]` on a port, on a type without `Default`, or with `no_new`,
 /// - a type parameter as a message without the bound `Message`, or as an element without the bound `Element`,

@@ -1,6 +1,7 @@
 //! Graphs that deliver data: tests of edges, streams, conditions and races. The suites run in each form.
 #![allow(missing_docs, reason = "a test binary")]
 
+mod branches;
 mod conditions;
 mod devices;
 pub mod graphs;
@@ -24,6 +25,7 @@ static ALLOCATOR: Counting = Counting;
 
 fn main() -> ExitCode {
     Binary::new()
+        .suite("branches", branches::suite)
         .suite("conditions", conditions::suite)
         .suite("devices", devices::suite)
         .suite("graphs", graphs::suite)

@@ -49,6 +49,26 @@ impl<T: Element> Compute for Draw<T> {
         Ok(())
     }
 }
+/// Chooses.
+#[operator]
+pub struct Choose {
+    #[input]
+    boxes: &Boxes,
+    #[output(branch)]
+    few: u64,
+    /// Many.
+    #[output(branch)]
+    many: u64,
+}
+impl Compute for Choose {
+    fn compute(&mut self, io: ChooseIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (boxes, _) = io.boxes.receive().receive_cuda_stream(cx)?;
+        match boxes.count {
+            count if count < 10 => io.branch.few().emit(count),
+            count => io.branch.many().emit(count),
+        }
+    }
+}
 graph! {
     /// App.
     pub struct App(gain: f32) {
@@ -61,6 +81,10 @@ graph! {
         let draw: Draw<u8> = Draw::new();
         #[capacity(2)]
         detect.boxes >> draw.boxes;
+        let choose: Choose = Choose::new();
+        detect.boxes >> choose.boxes;
+        choose.few >> _;
+        choose.many >> _;
     }
 }
 #[test]

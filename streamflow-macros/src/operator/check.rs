@@ -7,6 +7,7 @@ use syn::{
     TypeParam, TypeParamBound, WherePredicate,
 };
 
+use super::branches::check_branches;
 use super::fields::{StateAttribute, sort_fields};
 use super::map::check_map;
 use super::model::{Body, Direction, Expandable, Operator, Options, Param, Port};
@@ -39,6 +40,9 @@ pub(super) fn check_operator(
             let state = sorted.state;
             (ports, params, made) = (sorted.ports, sorted.params, sorted.made);
             reject_made_without_new(&made, &options, errors);
+            if !check_branches(&ident, &ports, &mut options, errors) {
+                expandable = Expandable::Type;
+            }
             check_map(&mut options, &ident, (&ports, &state, &made), errors);
             check_param_names(&mut params, errors);
             if ports.is_empty() {

@@ -46,6 +46,7 @@ pub(super) fn write_port_table(operator: &Operator) -> TokenStream {
     let mut table = PORT_TABLE.to_owned();
     for port in &operator.ports {
         let direction = match (port.direction, &port.size) {
+            (Direction::Output, _) if port.is_branch => "branch, an output".to_owned(),
             (Direction::Output, _) => "output".to_owned(),
             (Direction::Input { optional: true, .. }, Size::Many) => {
                 "optional input of many".to_owned()

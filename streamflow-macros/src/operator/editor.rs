@@ -93,7 +93,7 @@ fn relocate_struct(item: &[TokenTree], operator: &str, written: &Words) -> Optio
     let rest: TokenStream = rest.iter().cloned().collect();
     let rest = match end {
         "" => keep_words(rest, written),
-        "Io" => keep_in_braces(rest, |fields| keep_words(fields, written)),
+        "Io" | "Branch" => keep_in_braces(rest, |fields| keep_words(fields, written)),
         "_Ports" | "FlushIo" | "Streams" => {
             keep_in_braces(rest, |fields| keep_names(fields, written))
         }

@@ -2,14 +2,16 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::Generics;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{GenericParam, Generics};
 
+use super::branches::{expand_branches, make_outputs};
 use super::checked::Checks;
 use super::constructor::expand_definition;
 use super::generics::{
-    find_unused_params, message_bounds_left_to_rustc, phantom_type, with_bounds_left_to_rustc,
+    find_unused_params, list_param_names, message_bounds_left_to_rustc, phantom_type,
+    with_bounds_left_to_rustc,
 };
 use super::map::expand_map;
 use super::model::{Direction, Operator, Port, Size};
@@ -25,6 +27,7 @@ pub(super) fn expand_operator(operator: &Operator, checks: &Checks) -> TokenStre
     let definition = expand_definition(operator);
     let names = name_types(operator);
     let structs = expand_structs(operator, &names);
+    let branches = expand_branches(operator, &names);
     let port_types = operator.ports.iter().map(|port| expand_port_type(operator, port));
     let port_impls = operator.ports.iter().map(|port| expand_port_impl(operator, port, &names));
     let handle = expand_handle(operator);
@@ -37,6 +40,7 @@ pub(super) fn expand_operator(operator: &Operator, checks: &Checks) -> TokenStre
         #of_fields
         #definition
         #structs
+        #branches
         #(#port_types)*
         #handle
         #cfgs
@@ -88,6 +92,8 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
     let internal = quote!((false #(|| #devices)*));
     let named = stream_names.len();
     let port_names: Vec<&Ident> = operator.ports.iter().map(|port| &port.ident).collect();
+    let input_names: Vec<&Ident> = operator.inputs().map(|port| &port.ident).collect();
+    let made_outputs = make_outputs(operator, names);
     let port_structs: Vec<TokenStream> = operator.ports.iter().map(port_struct_name).collect();
     let makes: Vec<TokenStream> = (0..named)
         .map(|index| quote!(::streamflow::__private::StreamName::new(__cx, #index)))
@@ -148,7 +154,8 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
             __cx: &#tick ::streamflow::__private::ExecutionContext,
         ) -> #io<#tick, #(#io_params,)*> {
             #io {
-                #(#port_names: ::streamflow::__private::#port_structs::io(&mut __streamflow_ports.#port_names, __cx),)*
+                #(#input_names: ::streamflow::__private::Input::io(&mut __streamflow_ports.#input_names, __cx),)*
+                #made_outputs
                 #(#stream_names: #makes,)*
                 #io_phantom_field
             }
@@ -179,7 +186,7 @@ fn expand_flush(operator: &Operator, names: &Names) -> TokenStream {
     let (ports, flush_io, tick) = (&names.ports, &names.flush_io, &names.tick);
     let (_, type_generics, _) = operator.generics.split_for_impl();
     let inputs = operator.inputs().map(|port| &port.ident);
-    let outputs = operator.outputs().map(|port| &port.ident);
+    let outputs = make_outputs(operator, names);
     let streams = operator.options.streams.iter().enumerate().map(
         |(index, stream)| quote!(#stream: ::streamflow::__private::StreamName::new(__cx, #index),),
     );
@@ -201,7 +208,7 @@ fn expand_flush(operator: &Operator, names: &Names) -> TokenStream {
         ) -> ::streamflow::__private::Result<::streamflow::__private::Flushed> {
             let __streamflow_io = #flush_io {
                 #(#inputs: ::streamflow::__private::Input::flush_io(&mut __streamflow_ports.#inputs, __is_first, __cx),)*
-                #(#outputs: ::streamflow::__private::Output::io(&mut __streamflow_ports.#outputs, __cx),)*
+                #outputs
                 #(#streams)*
                 #phantom_field
             };
@@ -342,7 +349,12 @@ fn expand_port_impl(operator: &Operator, port: &Port, names: &Names) -> TokenStr
         }
         Direction::Output => {
             let item = quote_spanned!(port.shown.span()=> type Item = #message;);
-            ("OutputPort", quote!(#constants #item))
+            let is_branch = port.is_branch.then(|| {
+                quote!(
+                    const IS_BRANCH: ::core::primitive::bool = true;
+                )
+            });
+            ("OutputPort", quote!(#constants #is_branch #item))
         }
     };
     // The implementation has the span of the port's name: rustc reports at this span that the port's type is not a message.
@@ -352,14 +364,4 @@ fn expand_port_impl(operator: &Operator, port: &Port, names: &Names) -> TokenStr
     let port_for = quote_spanned!(span=> ::streamflow::__private::#name for);
     let items = braced(span, items);
     quote!(#do_not_recommend #begin #impl_generics #port_for #port_type_name #type_generics #where_clause #items)
-}
-
-/// Returns the names of the generic parameters, without bounds and defaults.
-fn list_param_names(generics: &Generics) -> Vec<&Ident> {
-    let names = generics.params.iter().filter_map(|param| match param {
-        GenericParam::Type(param) => Some(&param.ident),
-        GenericParam::Const(param) => Some(&param.ident),
-        GenericParam::Lifetime(_) => None,
-    });
-    names.collect()
 }

@@ -35,7 +35,7 @@ pub(super) struct StateAttribute {
 /// The attribute that makes a field a port.
 enum PortAttribute {
     Input(InputOptions),
-    Output,
+    Output { is_branch: bool },
 }
 
 pub(super) fn sort_fields(
@@ -144,14 +144,13 @@ fn take_port_attribute(field: &mut Field, errors: &mut Errors) -> Option<PortAtt
         let attribute = if meant == "input" {
             PortAttribute::Input(read_input_options(attr, errors))
         } else {
-            reject_output_options(attr, errors);
-            PortAttribute::Output
+            PortAttribute::Output { is_branch: read_output_options(attr, errors) }
         };
         match &found {
             None => found = Some(attribute),
             Some(first)
-                if matches!(first, PortAttribute::Output)
-                    == matches!(attribute, PortAttribute::Output) =>
+                if matches!(first, PortAttribute::Output { .. })
+                    == matches!(attribute, PortAttribute::Output { .. }) =>
             {
                 errors.at(attr, format!("`#[{meant}]` is given twice; remove one"));
             }
@@ -174,10 +173,20 @@ fn find_misspelled(name: &str) -> Option<&'static str> {
     }
 }
 
-fn reject_output_options(attr: &Attribute, errors: &mut Errors) {
-    if !matches!(attr.meta, Meta::Path(_)) {
-        errors.at(attr, "an output has no options; write `#[output]`");
+/// Returns whether the output is a branch, its only option.
+fn read_output_options(attr: &Attribute, errors: &mut Errors) -> bool {
+    let written = match &attr.meta {
+        Meta::Path(_) => return false,
+        Meta::List(list) => list.parse_args::<Ident>().ok().map(|option| option.to_string()),
+        Meta::NameValue(_) => None,
+    };
+    let meant = written.as_deref().and_then(|option| similar(option, &["branch"]));
+    if written.as_deref() != Some("branch") {
+        let hint = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
+        let text = "write `#[output]` or `#[output(branch)]`";
+        errors.at(attr, format!("an output has no other option than `branch`; {hint}{text}"));
     }
+    meant.is_some()
 }
 
 fn read_port(
@@ -191,13 +200,14 @@ fn read_port(
         errors.at(&field.vis, "a port is as visible as its operator; remove this");
     }
     let docs = read_port_docs(&ident, field.attrs, errors);
+    let is_branch = matches!(attribute, PortAttribute::Output { is_branch: true });
     let (PortType { written, message, .. }, direction, size) = match attribute {
         PortAttribute::Input(InputOptions { optional, size }) => {
             let ty = read_input_type(&field.ty, errors);
             let direction = Direction::Input { form: ty.form, optional: optional || ty.optional };
             (ty, direction, size)
         }
-        PortAttribute::Output => {
+        PortAttribute::Output { .. } => {
             (read_output_type(&field.ty, errors), Direction::Output, Size::One)
         }
     };
@@ -213,6 +223,7 @@ fn read_port(
         message,
         shown: written.clone(),
         written,
+        is_branch,
         is_checked: false,
         docs,
         port_type_name,

@@ -17,6 +17,16 @@ pub(super) fn find_unused_params<'a>(
     names.filter(|name| !mentions(tokens.clone(), name)).collect()
 }
 
+/// Returns the names of the generic parameters, without bounds and defaults.
+pub(super) fn list_param_names(generics: &Generics) -> Vec<&Ident> {
+    let names = generics.params.iter().filter_map(|param| match param {
+        GenericParam::Type(param) => Some(&param.ident),
+        GenericParam::Const(param) => Some(&param.ident),
+        GenericParam::Lifetime(_) => None,
+    });
+    names.collect()
+}
+
 /// Returns the type of a phantom field, which mentions these parameters and has no data.
 pub(super) fn phantom_type(names: &[&Ident]) -> TokenStream {
     quote!(::core::marker::PhantomData<fn() -> (#(#names,)*)>)

@@ -99,6 +99,10 @@ pub(super) fn check_map(
         let text = "each field of an operator with `map` is an argument of the kernel";
         errors.at(&attribute.written, format!("{text}; remove `#[state]`, {COMPUTE}"));
     }
+    if let Some(Port { ident, .. }) = ports.iter().find(|port| port.is_branch) {
+        let text = "an operator with `map` sends on each of its outputs, and chooses no branch";
+        errors.at(ident, format!("{text}; write `#[output]`, {COMPUTE}"));
+    }
     for cfg in state.iter().filter_map(cfg) {
         let text = "an argument of the kernel cannot depend on `cfg`; put it on the whole operator";
         errors.at(cfg, format!("{text}, {COMPUTE}"));

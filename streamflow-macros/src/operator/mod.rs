@@ -10,12 +10,12 @@
 //!    and state, and reads each `Port`. `param_options.rs` reads the `#[param]` of a field into a `Param`,
 //!    `input_options.rs` reads `#[input(…)]` into `InputOptions`, and `port_type.rs` reads the field's type into a
 //!    `PortType`. `message_type.rs` rejects types that can't be messages.
-//!    `map.rs` reads and checks the option `map = …`.
+//!    `map.rs` reads and checks the option `map = …`, and `branches.rs` checks the outputs with the option `branch`.
 //! 3. `checked.rs`: `name_checked_types` replaces each type that only rustc can judge by an alias, so that rustc checks the type
 //!    once. Where the generic parameters have a mistake, `refused.rs` writes the expansion instead of `expand.rs`.
 //! 4. `expand.rs`: `expand_operator` writes the items, as a `TokenStream`. `constructor.rs` writes the user's struct
 //!    without its ports, with the table of the ports (`docs.rs`), and `new`. `structs.rs` writes the structs
-//!    `Blur_Ports`, `BlurIo` and `BlurStreams`, `params.rs` the handle of the parameters, and `expand.rs` itself the
+//!    `Blur_Ports`, `BlurIo` and `BlurStreams`, `branches.rs` the struct `BlurBranch`, `params.rs` the handle of the parameters, and `expand.rs` itself the
 //!    ports' own types and all implementations. `map.rs` the `impl Compute` of an operator with `map = …`.
 //!    `generics.rs` selects the parameters and bounds of each item.
 //! 5. `mod.rs`: `operator` appends the mistakes that `parse` and `check` have added to `Errors`, as `compile_error!`s.
@@ -36,8 +36,10 @@
 //! | in the documentation of `Blur` | a row of the table | a row of the table |
 //!
 //! In an operator without a device input, the field of `out` is an `Out<'t, Tensor<u8>, Unset>`: such an operator has no internal
-//! stream, so the user sets the output's stream. `sending.rs` finds out whether an operator has a device input.
+//! stream, so the user sets the output's stream. An output with the option `branch` is no field of `BlurIo`: the field `branch`
+//! has a method for each. `sending.rs` finds out whether an operator has a device input.
 
+mod branches;
 mod check;
 mod checked;
 mod constructor;

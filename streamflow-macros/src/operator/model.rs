@@ -83,6 +83,8 @@ pub(super) struct Port {
     /// The port's type as documentation and diagrams show it. `message` and `written` have an alias in place of a type that rustc
     /// must check, since `checked.rs` replaces it there.
     pub(super) shown: Type,
+    /// Whether the port is one of the outputs of which a tick sends on at most one: `#[output(branch)]`.
+    pub(super) is_branch: bool,
     /// Whether `checked.rs` has replaced the type by an alias.
     pub(super) is_checked: bool,
     /// The doc comment as attributes, one for each line.
@@ -144,5 +146,9 @@ impl Operator {
 
     pub(super) fn outputs(&self) -> impl Iterator<Item = &Port> {
         self.ports.iter().filter(|port| port.direction == Direction::Output)
+    }
+
+    pub(super) fn branches(&self) -> impl Iterator<Item = &Port> {
+        self.ports.iter().filter(|port| port.is_branch)
     }
 }

@@ -9,7 +9,8 @@ use syn::{Generics, Ident, Lifetime, Type};
 
 use super::docs;
 use super::generics::{
-    find_unused_params, keep_needed_params, phantom_type, with_bounds_left_to_rustc,
+    find_unused_params, keep_needed_params, list_param_names, phantom_type,
+    with_bounds_left_to_rustc,
 };
 use super::model::{Direction, Form, Operator, Port, Size};
 use super::sending::{Initial, initial_state};
@@ -22,6 +23,8 @@ pub(super) struct Names {
     /// The name of the Io of `flush`, as `BlurFlushIo`.
     pub(super) flush_io: Ident,
     pub(super) streams: Ident,
+    /// The name of the struct with the branches, as `RouteBranch`.
+    pub(super) branch: Ident,
     /// The parameters of the Io without the tick's lifetime: those that the ports' types mention.
     pub(super) io_generics: Generics,
     /// The lifetime of a tick: `'t`, or `'streamflow` if the user's code has a `'t` already.
@@ -53,6 +56,7 @@ pub(super) fn name_types(operator: &Operator) -> Names {
         io: format_ident!("{name}Io", span = span),
         flush_io: format_ident!("{name}FlushIo", span = span),
         streams: format_ident!("{name}Streams", span = span),
+        branch: format_ident!("{name}Branch", span = span),
         io_generics,
         tick: Lifetime::new(tick, Span::call_site()),
         io_unused,
@@ -187,7 +191,7 @@ fn expand_io_struct(
     let tick = &names.tick;
     let params = &names.io_generics.params;
     let where_clause = with_bounds_left_to_rustc(&names.io_generics, &operator.ports).where_clause;
-    let fields = operator.ports.iter().map(|port| {
+    let fields = operator.ports.iter().filter(|port| !port.is_branch).map(|port| {
         let name = &port.ident;
         let docs = docs::write_port_docs(port);
         match port.direction {
@@ -203,27 +207,18 @@ fn expand_io_struct(
                 }
             }
             Direction::Output => {
-                let in_tick = if port.is_checked {
-                    checked_type_in_tick(port, tick)
-                } else {
-                    type_in_tick(operator, port, tick)
-                };
-                let state = initial_state(operator, port);
-                let field = |ty, state: Option<TokenStream>| {
-                    quote!(pub #name: ::streamflow::__private::Out<#tick, #ty #state>,)
-                };
-                let left_to_rustc = matches!(state, Initial::LeftToRustc(_));
-                let shown_state = if left_to_rustc { None } else { state.argument() };
-                let shown = field(port.shown.to_token_stream(), shown_state);
-                let field = field(in_tick, state.argument());
-                if port.is_checked || left_to_rustc {
-                    quote!(#[cfg(doc)] #docs #shown #[cfg(not(doc))] #docs #field)
-                } else {
-                    quote!(#docs #field)
+                let (in_tick, shown) = output_in_tick(operator, port, tick);
+                match shown {
+                    Some(shown) => quote! {
+                        #[cfg(doc)] #docs pub #name: #shown,
+                        #[cfg(not(doc))] #docs pub #name: #in_tick,
+                    },
+                    None => quote!(#docs pub #name: #in_tick,),
                 }
             }
         }
     });
+    let branch_field = expand_branch_field(operator, names);
     let stream_fields = expand_stream_fields(operator, tick);
     let unused: Vec<&Ident> = names.io_unused.iter().collect();
     let phantom_field = names.io_needs_phantom_field(operator).then(|| {
@@ -236,10 +231,40 @@ fn expand_io_struct(
         #[allow(missing_debug_implementations, trivial_bounds)]
         #visibility struct #ident<#tick, #params> #where_clause {
             #(#fields)*
+            #branch_field
             #stream_fields
             #phantom_field
         }
     }
+}
+
+/// Writes the field of the Io with the branches, or nothing if there are none.
+fn expand_branch_field(operator: &Operator, names: &Names) -> Option<TokenStream> {
+    operator.branches().next()?;
+    let Names { branch, tick, io_generics, .. } = names;
+    let arguments = list_param_names(io_generics);
+    let text = "The branches, of which the tick sends on at most one.";
+    Some(quote!(#[doc = #text] pub branch: #branch<#tick, #(#arguments,)*>,))
+}
+
+/// Returns the type of an output in one tick, and the type that documentation shows if that is another one.
+pub(super) fn output_in_tick(
+    operator: &Operator,
+    port: &Port,
+    tick: &Lifetime,
+) -> (TokenStream, Option<TokenStream>) {
+    let in_tick = if port.is_checked {
+        checked_type_in_tick(port, tick)
+    } else {
+        type_in_tick(operator, port, tick)
+    };
+    let state = initial_state(operator, port);
+    let left_to_rustc = matches!(state, Initial::LeftToRustc(_));
+    let out = |ty: TokenStream, state: Option<TokenStream>| quote!(::streamflow::__private::Out<#tick, #ty #state>);
+    let shown_state = if left_to_rustc { None } else { state.argument() };
+    let shown =
+        (port.is_checked || left_to_rustc).then(|| out(port.shown.to_token_stream(), shown_state));
+    (out(in_tick, state.argument()), shown)
 }
 
 fn expand_stream_names(operator: &Operator, names: &Names) -> TokenStream {

@@ -103,6 +103,8 @@ pub struct PortStatus {
     pub(crate) is_paired: bool,
     /// For an output, whether a tick of this run has emitted a message at it; `false` for inputs.
     pub has_emitted: bool,
+    /// Whether the port is one of the outputs of which a tick sends on at most one; `false` for inputs.
+    pub(crate) is_branch: bool,
     /// The port's edges, in the order in which they were connected.
     pub edges: Vec<EdgeStatus>,
 }
@@ -146,7 +148,7 @@ impl PortStatus {
     /// Creates the status of a required port with these edges. The other facts are `false`.
     pub(crate) fn new(name: &'static str, edges: Vec<EdgeStatus>) -> Self {
         let (optional, is_awaited, is_paired, has_emitted) = (false, false, false, false);
-        Self { name, optional, is_awaited, is_paired, has_emitted, edges }
+        Self { name, optional, is_awaited, is_paired, has_emitted, is_branch: false, edges }
     }
 
     /// Returns whether the node waits for messages at this input. In `any(…)`, another condition may still let the node run
@@ -172,10 +174,14 @@ impl NodeStatus {
     }
 
     /// Returns the outputs that have consumers but at which no tick of this run emitted a message: perhaps an `emit` was
-    /// forgotten.
+    /// forgotten. If a tick has emitted on one branch, the other branches don't count.
     pub(crate) fn silent_outputs(&self) -> impl Iterator<Item = &PortStatus> {
         let has_worked = self.ticks > self.failures;
-        let silent = |output: &&PortStatus| !output.has_emitted && !output.edges.is_empty();
+        let has_chosen = self.outputs.iter().any(|output| output.is_branch && output.has_emitted);
+        let silent = move |output: &&PortStatus| {
+            let is_excused = output.is_branch && has_chosen;
+            !output.has_emitted && !output.edges.is_empty() && !is_excused
+        };
         self.outputs.iter().filter(move |_| has_worked).filter(silent)
     }
 

@@ -68,6 +68,8 @@ pub trait ReceivingEnd {
 pub trait SendingEnd {
     /// The port's name.
     fn name(&self) -> &'static str;
+    /// Returns whether a tick sends on at most one of this output and the operator's other branches.
+    fn is_branch(&self) -> bool;
     /// Returns whether each edge has room for a message, or a policy that says what happens to a message without room.
     fn has_room(&self) -> bool;
     /// Returns whether at least one edge has no room for a message, whatever the edge's policy is.

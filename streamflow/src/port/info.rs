@@ -57,6 +57,8 @@ pub trait OutputPort: 'static {
     const NAME: &'static str;
     /// The name of the operator's struct.
     const OPERATOR: &'static str;
+    /// Whether a tick sends on at most one of this output and the operator's other branches: `#[output(branch)]`.
+    const IS_BRANCH: bool = false;
     /// The type of the message that the operator emits.
     type Item: Message;
 }

@@ -47,6 +47,10 @@ impl<P: OutputPort> SendingEnd for Output<P> {
         P::NAME
     }
 
+    fn is_branch(&self) -> bool {
+        P::IS_BRANCH
+    }
+
     fn has_room(&self) -> bool {
         self.outlet.has_room()
     }

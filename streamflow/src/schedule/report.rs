@@ -150,7 +150,8 @@ pub struct NodeReport {
     has_restart: bool,
     /// The text of the node's first failure; `None` if no tick or restart of the node failed.
     pub first_failure: Option<String>,
-    /// The outputs that have a consumer and at which no tick emitted a message. Empty for a node that did no tick.
+    /// The outputs that have a consumer and at which no tick emitted a message. Empty for a node that did no tick. If a tick has
+    /// chosen a branch, the other branches don't count.
     pub silent_outputs: Vec<&'static str>,
     /// The host's time for a tick: for `compute`, and for sending the messages. `None` without
     /// [statistics](crate::platform::PlatformBuilder::statistics), and for a node that did no tick. Device work that the tick has

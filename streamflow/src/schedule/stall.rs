@@ -27,6 +27,7 @@
 //! The messages that wait for it are dropped. If such a node is a source without an end, the report still names it and what it
 //! waited for.
 
+mod branches;
 mod flush;
 mod serving;
 mod timing;
@@ -114,6 +115,8 @@ struct Graph<'a> {
     /// For each edge, by its id, the node where the edge begins; in `consumers`, the node where it ends.
     producers: HashMap<usize, usize>,
     consumers: HashMap<usize, usize>,
+    /// Whether an output is a branch.
+    has_branches: bool,
 }
 
 impl<'a> Graph<'a> {
@@ -126,7 +129,9 @@ impl<'a> Graph<'a> {
             consumers.extend(ends(&node.inputs));
             producers.extend(ends(&node.outputs));
         }
-        Self { nodes, producers, consumers }
+        let has_branches =
+            nodes.iter().flat_map(|node| &node.outputs).any(|output| output.is_branch);
+        Self { nodes, producers, consumers, has_branches }
     }
 
     fn is_stuck(&self, node: usize, timing: &Timing) -> bool {
@@ -386,7 +391,8 @@ impl<'a> Graph<'a> {
             return (format!("{ticks} runs, but leaves {has}{perhaps}"), optional);
         }
         let has = if has_some { format!(" has {has}, but") } else { String::new() };
-        (format!("{ticks}{has} waits for {}", lacks(&blockers)), blockers)
+        let remedy = self.remedy_of_branches(node, &blockers);
+        (format!("{ticks}{has} waits for {}{remedy}", lacks(&blockers)), blockers)
     }
 }
 

@@ -135,6 +135,7 @@ mod tests {
             is_awaited: false,
             is_paired: false,
             has_emitted: true,
+            is_branch: false,
             edges: edges.iter().map(edge).collect(),
         }
     }

@@ -52,6 +52,10 @@ const fn compute(typed: &'static str, answer: Answer) -> Case {
     case("/*compute*/", typed, answer)
 }
 
+const fn choose(typed: &'static str, answer: Answer) -> Case {
+    case("/*choose*/", typed, answer)
+}
+
 const NODES: Answer = Offers(&["cast", "fuse", "left", "right"]);
 const PORTS_OF_CAST: Answer = Offers(&["dst", "src"]);
 const PORTS_OF_FUSE: Answer = Offers(&["depth", "left_image", "right_image"]);
@@ -203,6 +207,9 @@ pub(crate) const CASES: &[Case] = &[
     compute("io.src.|", OffersToo(&["receive"])),
     compute("io.src.receive().|", OffersToo(&["receive_cuda_stream"])),
     compute("let (src, stream) = io.src.receive().receive_cuda_stream(cx)?; io.dst.|", OffersToo(&["emit"])),
+    choose("io.|", Offers(&["branch", "number"])),
+    choose("io.branch.|", OffersToo(&["great", "tiny"])),
+    choose("io.branch.great().|", OffersToo(&["emit", "sequence"])),
     compute("cx.|", OffersToo(&["tensor", "download", "tick"])),
     compute("self.|", OffersToo(&["gain", "compute"])),
 ];

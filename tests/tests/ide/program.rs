@@ -74,4 +74,22 @@ fn set(graph: &mut Stereo) {
     graph.cast_mut();
     graph.cast();
 }
+
+#[operator]
+pub struct Choose {
+    #[input]
+    number: &u64,
+    /// Numbers of 100 and more.
+    #[output(branch)]
+    great: u64,
+    #[output(branch)]
+    tiny: u64,
+}
+
+impl Compute for Choose {
+    fn compute(&mut self, io: ChooseIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        /*choose*/
+        Ok(())
+    }
+}
 "#;

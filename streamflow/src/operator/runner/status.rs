@@ -60,8 +60,8 @@ pub(super) fn port_statuses(ports: &mut dyn Ports) -> (Vec<PortStatus>, Vec<Port
     });
     ports.outputs(&mut |output| {
         let (name, edges) = (output.name(), output.edges());
-        let has_emitted = output.has_emitted();
-        outputs.push(PortStatus { has_emitted, ..PortStatus::new(name, edges) });
+        let (has_emitted, is_branch) = (output.has_emitted(), output.is_branch());
+        outputs.push(PortStatus { has_emitted, is_branch, ..PortStatus::new(name, edges) });
     });
     (inputs, outputs)
 }

@@ -69,6 +69,36 @@ impl<T: Element> Compute for Keep<T> {
     }
 }
 
+/// Branches whose types have parameters, one with a default and one in a single branch.
+#[operator]
+pub struct Choose<T, U: Element = f32, const N: usize = 2>
+where
+    T: Message<Place = streamflow::message::Host> + for<'t> Receive<'t, Message = T>,
+{
+    #[input]
+    from: T,
+    #[output(branch)]
+    tick: T,
+    #[output(branch)]
+    r#type: HostData<[u64; N]>,
+    #[output(branch)]
+    other: HostData<Vec<U>>,
+}
+
+impl<T, U: Element, const N: usize> Compute for Choose<T, U, N>
+where
+    T: Message<Place = streamflow::message::Host> + for<'t> Receive<'t, Message = T>,
+{
+    fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> Result<()> {
+        let from = io.from.receive().into_data();
+        match cx.tick() % 3 {
+            0 => io.branch.tick().emit(from),
+            1 => io.branch.r#type().emit(HostData([cx.tick(); N])),
+            _ => io.branch.other().emit(HostData(Vec::new())),
+        }
+    }
+}
+
 graph! {
     pub struct Generic {
         let numbers: Repeat<u64, 3> = Repeat::new(7);
@@ -78,7 +108,11 @@ graph! {
 
         numbers.out >> map.from;
         map.to >> parse.from;
-        parse.to >> _;
+        let choose: Choose<HostData<u64>> = Choose::new();
+        parse.to >> choose.from;
+        choose.tick >> _;
+        choose.r#type >> _;
+        choose.other >> _;
     }
 }
 

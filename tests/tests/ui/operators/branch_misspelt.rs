@@ -1,0 +1,21 @@
+// A misspelt option of an output.
+use streamflow::prelude::*;
+
+#[operator]
+struct Route {
+    #[input]
+    n: &u64,
+    #[output(brnch)]
+    large: u64,
+    #[output(branch)]
+    small: u64,
+}
+
+impl Compute for Route {
+    fn compute(&mut self, io: RouteIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let n = *io.n.receive().into_data();
+        io.branch.large().emit(n)
+    }
+}
+
+fn main() {}

@@ -1,0 +1,22 @@
+// A tick that sends on two branches.
+use streamflow::prelude::*;
+
+#[operator]
+struct Route {
+    #[input]
+    n: &u64,
+    #[output(branch)]
+    large: u64,
+    #[output(branch)]
+    small: u64,
+}
+
+impl Compute for Route {
+    fn compute(&mut self, io: RouteIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let n = *io.n.receive().into_data();
+        io.branch.large().emit(n)?;
+        io.branch.small().emit(n)
+    }
+}
+
+fn main() {}
