@@ -15,6 +15,7 @@ mod host_arrays;
 mod host_memory;
 mod kernel_images;
 mod library;
+mod long_tensors;
 mod map_types;
 mod maps;
 mod one_body;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         .suite("view_copies", view_copies::suite)
         .suite("kernel_images", kernel_images::suite)
         .suite("maps", maps::suite)
+        .suite("long_tensors", long_tensors::suite)
         .suite("map_types", map_types::suite)
         .suite("tables", tables::suite)
         .suite("both_ways", both_ways::suite)
