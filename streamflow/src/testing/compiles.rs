@@ -47,7 +47,7 @@ const COMPUTE_CAPABILITIES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
 /// from 0.8 to 1.25: a product of many numbers from -1 to 1 is 0, and so tells nothing. The results are equal bit by bit, where NaN
 /// equals NaN. If the function, or its `map`, calls one that is not exact, as `exp`, they may differ as those of other kernels.
 ///
-/// ```
+/// ```standalone_crate
 /// use streamflow::prelude::*;
 ///
 /// /// out[i] = a[i]

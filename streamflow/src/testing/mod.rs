@@ -12,7 +12,7 @@
 //! launches, reductions and scans of the test so far, with random values. [`compare_bodies`] does so for one kernel, whose input and
 //! tolerance you choose. The outcome of each test says if the test was skipped.
 //!
-//! ```
+//! ```standalone_crate
 //! use streamflow::prelude::*;
 //! use streamflow::testing::{self, Tolerance, compare_bodies};
 //!
