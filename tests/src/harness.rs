@@ -6,7 +6,7 @@
 //! body with a race fails.
 //!
 //! - `STREAMFLOW_TEST_SEEDS=n` runs bodies under the seeds `0..n`. Without the variable, bodies have 8 seeds. In the fast
-//!   tier those with much data have 2.
+//!   tier those with much data have 2. Those of values have 2 in each tier.
 //! - `STREAMFLOW_TEST_SEED=n` runs bodies under this one seed, to replay a failure.
 //! - `STREAMFLOW_REQUIRE_CUDA=1` makes a missing GPU a failure. `STREAMFLOW_REQUIRE_GPUS=1` makes it a failure if a test
 //!   of several devices has too few GPUs.
@@ -14,7 +14,6 @@
 use std::any::Any;
 use std::env;
 use std::fmt::{self, Display};
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -127,6 +126,8 @@ pub struct Suite {
     exceptions: Vec<(Form, &'static str)>,
     /// Whether the tests added next have much data.
     is_large: bool,
+    /// Whether no order decides about the tests added next.
+    is_of_values: bool,
     /// What the tests added next need on a GPU, if anything.
     needed: Option<Needed>,
 }
@@ -168,6 +169,16 @@ impl Suite {
         self.is_large = true;
         let suite = add(self);
         Self { is_large: false, ..suite }
+    }
+
+    /// Adds tests of values, each of which queues its work on one stream: no order of that work can decide whether they
+    /// pass. In each tier they run under every fifth seed only: 0 executes work at once, and 5 at random, in memory that
+    /// is split.
+    #[must_use]
+    pub fn values(mut self, add: impl FnOnce(Self) -> Self) -> Self {
+        self.is_of_values = true;
+        let suite = add(self);
+        Self { is_of_values: false, ..suite }
     }
 
     /// Adds tests that need something which a machine with a GPU may lack. On such a machine each of them is reported as
@@ -265,10 +276,12 @@ impl Suite {
     ) -> Self {
         let name = format!("{name}::host");
         let (label, is_large) = (name.clone(), self.is_large);
+        let step = if self.is_of_values { 5 } else { 1 };
         let runner = move || {
             let tier = if is_large { Tier::from_env().map_err(mimic)? } else { Tier::Full };
             let default = if tier == Tier::Full { seeds::DEFAULT } else { 2 };
-            under_seeds(&label, seeds::from_env(default)?, &body).map_err(mimic)?;
+            let seeds = seeds::from_env(default)?.step_by(step);
+            under_seeds(&label, seeds, &body).map_err(mimic)?;
             Ok(Completion::Completed)
         };
         self.add(name, runner);
@@ -343,7 +356,7 @@ fn skip(require: &str, reason: &dyn Display) -> Result<Completion, libtest_mimic
 
 fn under_seeds(
     name: &str,
-    seeds: Range<u64>,
+    seeds: impl Iterator<Item = u64>,
     body: impl Fn(u64) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
     for seed in seeds {

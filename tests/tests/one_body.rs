@@ -27,7 +27,7 @@ pub(crate) const REQUIRE: &str = "STREAMFLOW_REQUIRE_CXX";
 
 pub(crate) fn suite() -> Suite {
     Suite::new()
-        .large(|suite| {
+        .values(|suite| {
             suite
                 .both("integers_have_the_operators_of_rust", |on| run(on, kernels::integers()))
                 .both("floats_have_the_operators_of_rust", |on| run(on, kernels::floats()))

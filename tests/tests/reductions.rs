@@ -20,20 +20,20 @@ const REQUIRE: &str = "STREAMFLOW_REQUIRE_CXX";
 
 pub(crate) fn suite() -> Suite {
     Suite::new()
-        .large(|suite| {
+        .values(|suite| {
             suite
                 .both("a_sum_of_each_length_is_that_of_the_tree", each_length)
                 .both("a_sum_at_each_limit_is_that_of_the_tree", limits)
+                .both("another_tree_gives_other_sums", another_tree)
+                .both("each_axis_is_reduced", each_axis)
+                .both("long_columns_are_split", columns)
+                .both("views_of_any_strides_are_reduced", strides)
+                .both("a_reduction_maps_elements_first", mapped)
+                .both("sums_and_means_have_types_of_their_own", types)
+                .both("the_library_reduces_each_type_of_integers", integers)
+                .both("extremes_and_their_places_are_the_first", extremes)
+                .both("a_nan_is_the_extreme", nans)
         })
-        .both("another_tree_gives_other_sums", another_tree)
-        .both("each_axis_is_reduced", each_axis)
-        .both("long_columns_are_split", columns)
-        .both("views_of_any_strides_are_reduced", strides)
-        .both("a_reduction_maps_elements_first", mapped)
-        .both("sums_and_means_have_types_of_their_own", types)
-        .both("the_library_reduces_each_type_of_integers", integers)
-        .both("extremes_and_their_places_are_the_first", extremes)
-        .both("a_nan_is_the_extreme", nans)
         .both("without_elements_the_result_is_the_identity", empty)
         .both("a_division_by_0_in_a_reduction_is_reported", divisions)
         .both("shapes_that_do_not_fit_a_reduction_are_named", refused)

@@ -20,19 +20,19 @@ const REQUIRE: &str = "STREAMFLOW_REQUIRE_CXX";
 
 pub(crate) fn suite() -> Suite {
     Suite::new()
-        .large(|suite| {
+        .values(|suite| {
             suite
                 .both("running_sums_of_each_length_are_those_of_the_tree", each_length)
                 .both("running_sums_at_each_limit_are_those_of_the_tree", limits)
+                .both("another_tree_gives_other_running_sums", another_tree)
+                .both("each_axis_is_scanned", each_axis)
+                .both("many_columns_have_a_lane_each", many_columns)
+                .both("views_of_any_strides_are_scanned", strides)
+                .both("a_scan_keeps_the_order_of_elements", order)
+                .both("a_scan_maps_elements_first", mapped)
+                .both("elements_of_two_words_are_scanned", of_two_words)
+                .both("the_reductions_of_the_library_are_scans", library)
         })
-        .both("another_tree_gives_other_running_sums", another_tree)
-        .both("each_axis_is_scanned", each_axis)
-        .both("many_columns_have_a_lane_each", many_columns)
-        .both("views_of_any_strides_are_scanned", strides)
-        .both("a_scan_keeps_the_order_of_elements", order)
-        .both("a_scan_maps_elements_first", mapped)
-        .both("elements_of_two_words_are_scanned", of_two_words)
-        .both("the_reductions_of_the_library_are_scans", library)
         .cuda("each_group_of_tiles_is_scanned", many_tiles)
         .both("without_elements_a_scan_writes_nothing", empty)
         .both("a_division_by_0_in_a_scan_is_reported", divisions)

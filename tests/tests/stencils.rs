@@ -13,10 +13,13 @@ use crate::one_body::REQUIRE;
 
 pub(crate) fn suite() -> Suite {
     Suite::new()
-        .both("a_window_of_one_dimension_ends_at_its_border", |on| borders(on, 1))
-        .both("a_window_of_two_dimensions_ends_at_its_border", |on| borders(on, 2))
-        .both("a_window_of_three_dimensions_ends_at_its_border", |on| borders(on, 3))
-        .both("a_window_of_four_dimensions_ends_at_its_border", |on| borders(on, 4))
+        .values(|suite| {
+            suite
+                .both("a_window_of_one_dimension_ends_at_its_border", |on| borders(on, 1))
+                .both("a_window_of_two_dimensions_ends_at_its_border", |on| borders(on, 2))
+                .both("a_window_of_three_dimensions_ends_at_its_border", |on| borders(on, 3))
+                .both("a_window_of_four_dimensions_ends_at_its_border", |on| borders(on, 4))
+        })
         .both("a_stencil_has_several_windows_inputs_and_outputs", several)
         .both("a_distance_is_a_sum_or_product_of_numbers_and_variables_of_loops", distances)
         .both("a_stencil_has_an_instance_for_each_type", generic)

@@ -9,7 +9,7 @@ use streamflow::__private::{CudaBody, KernelInfo};
 use streamflow_tests::{Failed, check};
 use tempfile::TempDir;
 
-use super::cases::Subject;
+use super::cases::{Subject, bits};
 use super::{kernels, types};
 
 pub(crate) const SHIM: &str = include_str!("shim.hpp");
@@ -166,7 +166,7 @@ impl Program {
             };
             rest = after;
             let (found, state) = found.split_at(len - 4);
-            subject.check(case, found)?;
+            subject.check(case, &bits(found, subject.size))?;
             check((state != [0; 4]) == case.reports, || {
                 format!("`{}` of `{name}`: the report is in state {state:?}", case.name)
             })?;

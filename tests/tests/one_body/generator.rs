@@ -454,32 +454,43 @@ impl Body<'_> {
     }
 }
 
+/// How many bodies a kernel has. The compiler's time for a function of this kind grows faster than the function.
+const OF_A_KERNEL: usize = 3;
+
 /// A file with `count` bodies for each of some types.
 pub(crate) fn bodies(seed: u64, count: usize) -> String {
     let mut random = Random::new(seed);
     let mut text = format!("// The seed is {seed}.\n");
-    let types = ["i8", "i32", "i64", "u8", "u32", "u64", "f32", "f64"];
-    for ty in types {
-        let _ = write!(
-            text,
-            "operations! {{\n{ty}_bodies bodies_of_{ty} {ty} {ty} [a b c] [x = *a, y = *b, z = *c]\n"
-        );
-        for number in 0..count {
-            let arguments =
-                ["x", "y", "z"].map(|name| Variable { name: name.into(), ty, is_mutable: false });
-            let mut body =
-                Body { random: &mut random, variables: arguments.into(), names: 0, loops: 0 };
-            let statements = body.statements(4, 3);
-            let value = body.value(ty, 4);
+    let mut tables = Vec::new();
+    for ty in ["i8", "i32", "i64", "u8", "u32", "u64", "f32", "f64"] {
+        for first in (0..count).step_by(OF_A_KERNEL) {
+            let table = format!("bodies_of_{ty}_from_{first}");
             let _ = write!(
                 text,
-                "{number} \"body {number}\" Three {{ {}{} }}\n    = {{ {}{} }}\n",
-                statements.kernel, value.kernel, statements.rust, value.rust
+                "operations! {{\n{ty}_bodies_from_{first} {table} {ty} {ty} [a b c] \
+                 [x = *a, y = *b, z = *c]\n"
             );
+            for number in first..count.min(first + OF_A_KERNEL) {
+                text.push_str(&body(&mut random, ty, number));
+            }
+            text.push_str("}\n");
+            tables.push(table + "()");
         }
-        text.push_str("}\n");
     }
-    let tables = types.map(|ty| format!("bodies_of_{ty}()")).join(", ");
+    let tables = tables.join(", ");
     let _ = write!(text, "pub(crate) fn all() -> Vec<Subject> {{\nvec![{tables}]\n}}\n");
     text
+}
+
+/// A row of the table of a kernel's operations.
+fn body(random: &mut Random, ty: Ty, number: usize) -> String {
+    let arguments =
+        ["x", "y", "z"].map(|name| Variable { name: name.into(), ty, is_mutable: false });
+    let mut body = Body { random, variables: arguments.into(), names: 0, loops: 0 };
+    let statements = body.statements(4, 3);
+    let value = body.value(ty, 4);
+    format!(
+        "{number} \"body {number}\" Three {{ {}{} }}\n    = {{ {}{} }}\n",
+        statements.kernel, value.kernel, statements.rust, value.rust
+    )
 }

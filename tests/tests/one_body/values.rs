@@ -66,8 +66,8 @@ pub(super) trait Edge: Element + PartialOrd {
     /// The value of little-endian bytes.
     fn of_bytes(bytes: &[u8]) -> Self;
 
-    /// The bytes in little-endian order.
-    fn bytes(self) -> Vec<u8>;
+    /// Adds the bytes in little-endian order.
+    fn put(self, bytes: &mut Vec<u8>);
 }
 
 /// Removes the second of two equal values.
@@ -108,8 +108,8 @@ macro_rules! integers {
                 Self::from_le_bytes(bytes.try_into().unwrap_or_default())
             }
 
-            fn bytes(self) -> Vec<u8> {
-                self.to_le_bytes().to_vec()
+            fn put(self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_le_bytes());
             }
         }
     )*};
@@ -164,8 +164,8 @@ macro_rules! floats {
                 Self::from_le_bytes(bytes.try_into().unwrap_or_default())
             }
 
-            fn bytes(self) -> Vec<u8> {
-                self.to_le_bytes().to_vec()
+            fn put(self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_le_bytes());
             }
         }
     )*};

@@ -34,7 +34,7 @@ pub(super) fn add(suite: Suite) -> Suite {
     let suite = PROGRAMS.iter().fold(suite, |suite, &(name, program)| suite.ordered(name, program));
     suite
         .both("a_plan_is_kept_over_ticks", kept)
-        .large(|suite| {
+        .values(|suite| {
             suite
                 .both("a_transform_needs_nothing_that_is_in_its_work_area", poisoned)
                 .both("a_transform_is_one_call_and_its_normalization_a_launch", steady)
