@@ -171,9 +171,9 @@ impl Suite {
         Self { is_large: false, ..suite }
     }
 
-    /// Adds tests of values, each of which queues its work on one stream: no order of that work can decide whether they
-    /// pass. In each tier they run under every fifth seed only: 0 executes work at once, and 5 at random, in memory that
-    /// is split.
+    /// Adds tests of values. Each test queues its work on one stream, so the order of that work can't decide whether the
+    /// test passes. In each tier they run under every fifth seed only: 0 executes work at once, and 5 at random, in memory
+    /// that is split.
     #[must_use]
     pub fn values(mut self, add: impl FnOnce(Self) -> Self) -> Self {
         self.is_of_values = true;

@@ -33,7 +33,7 @@ fn neighbours(out: &mut u8, a: Window<u8>) {
     *out = a.at(-1) + a.at(1);
 }
 
-/// The sum, of which only the lowest bits remain.
+/// The lowest eight bits of the sum.
 #[kernel(scan(identity = 0))]
 fn wrapping(a: u8, b: u8) -> u8 {
     a + b

@@ -1,4 +1,4 @@
-//! Branches: outputs of which a tick sends on at most one. Each of them is declared as `#[output(branch)]`.
+//! Branches, the outputs with `#[output(branch)]`. A tick sends on at most one of them.
 //!
 //! The Io has one field for all of them, `branch`, a struct with a method for each. The method takes the struct and returns the
 //! output, so rustc reports a tick that chooses twice. On the edges of a graph, branches are outputs as any others: each has a

@@ -83,7 +83,7 @@ pub(super) struct Port {
     /// The port's type as documentation and diagrams show it. `message` and `written` have an alias in place of a type that rustc
     /// must check, since `checked.rs` replaces it there.
     pub(super) shown: Type,
-    /// Whether the port is one of the outputs of which a tick sends on at most one: `#[output(branch)]`.
+    /// Whether the port is a branch, `#[output(branch)]`. A tick sends on at most one branch.
     pub(super) is_branch: bool,
     /// Whether `checked.rs` has replaced the type by an alias.
     pub(super) is_checked: bool,

@@ -243,7 +243,7 @@ fn expand_branch_field(operator: &Operator, names: &Names) -> Option<TokenStream
     operator.branches().next()?;
     let Names { branch, tick, io_generics, .. } = names;
     let arguments = list_param_names(io_generics);
-    let text = "The branches, of which the tick sends on at most one.";
+    let text = "The branches. A tick sends on at most one of them.";
     Some(quote!(#[doc = #text] pub branch: #branch<#tick, #(#arguments,)*>,))
 }
 

@@ -103,7 +103,7 @@ pub struct PortStatus {
     pub(crate) is_paired: bool,
     /// For an output, whether a tick of this run has emitted a message at it; `false` for inputs.
     pub has_emitted: bool,
-    /// Whether the port is one of the outputs of which a tick sends on at most one; `false` for inputs.
+    /// Whether the port is a branch, `#[output(branch)]`. A tick sends on at most one branch.
     pub(crate) is_branch: bool,
     /// The port's edges, in the order in which they were connected.
     pub edges: Vec<EdgeStatus>,

@@ -115,8 +115,6 @@ struct Graph<'a> {
     /// For each edge, by its id, the node where the edge begins; in `consumers`, the node where it ends.
     producers: HashMap<usize, usize>,
     consumers: HashMap<usize, usize>,
-    /// Whether an output is a branch.
-    has_branches: bool,
 }
 
 impl<'a> Graph<'a> {
@@ -129,9 +127,7 @@ impl<'a> Graph<'a> {
             consumers.extend(ends(&node.inputs));
             producers.extend(ends(&node.outputs));
         }
-        let has_branches =
-            nodes.iter().flat_map(|node| &node.outputs).any(|output| output.is_branch);
-        Self { nodes, producers, consumers, has_branches }
+        Self { nodes, producers, consumers }
     }
 
     fn is_stuck(&self, node: usize, timing: &Timing) -> bool {

@@ -199,7 +199,7 @@ graph! {
     }
 }
 
-/// Checks a join behind two choices, both of which keep a message away: with the inputs of the first one `optional`, it runs.
+/// Checks a join behind two choices that both keep a message away. The remedy names the inputs behind the first choice.
 fn two_choices(platform: &Platform) -> Result<(), Failed> {
     let mut graph = TwoChoices::new(platform)?;
     let text = "(a tick of `parity` sends on one branch: if `x` and `y` are `optional`, `add` runs without the missing message";

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::{Blocker, Graph};
 use crate::message::EdgeStatus;
-use crate::operator::{NodeStatus, PortStatus};
+use crate::operator::PortStatus;
 
 /// A branch: its node, and the index of the output.
 type Branch = (usize, usize);
@@ -32,8 +32,8 @@ impl Graph<'_> {
         let names: Vec<String> = inputs.iter().map(|input| format!("`{}`", input.name)).collect();
         let are = if names.len() == 1 { "is" } else { "are" };
         let (names, name) = (names.join(" and "), &self.nodes[node].name);
-        let full =
-            self.branches_of(chooser).flat_map(|output| &output.edges).find(|edge| edge.blocks());
+        let branches = self.nodes[chooser].outputs.iter().filter(|output| output.is_branch);
+        let full = branches.flat_map(|output| &output.edges).find(|edge| edge.blocks());
         let pairs = full.map(|edge| {
             format!(
                 "; for pairs, give `{}` a `#[capacity(n)]` for the messages that come in a row",
@@ -50,24 +50,23 @@ impl Graph<'_> {
     /// Returns the node whose choice keeps the message away that this node waits for: its ticks have chosen other branches. If
     /// there are several, the one that also sent a message that waits.
     fn chooser(&self, node: usize, blockers: &[Blocker<'_>]) -> Option<usize> {
-        let waiting: Vec<_> = self.waiting(node).filter(|edge| !edge.feedback).collect();
-        if !self.has_branches || waiting.is_empty() {
-            return None;
-        }
-        let present: HashSet<Branch> =
-            waiting.iter().flat_map(|edge| self.branches_before(edge, false)).collect();
+        let chose_another = |(chooser, output): &Branch| {
+            let mut others = self.nodes[*chooser].outputs.iter().enumerate();
+            others.any(|(other, port)| other != *output && port.is_branch && port.has_emitted)
+        };
         let missing = blockers.iter().filter_map(|blocker| match blocker {
             Blocker::Message(edge, _) if !edge.feedback => Some(self.branches_before(edge, true)),
             _ => None,
         });
-        let is_cause = |branch: &Branch| {
-            let (chooser, output) = *branch;
-            let mut others = self.nodes[chooser].outputs.iter().enumerate();
-            !present.contains(branch)
-                && others.any(|(other, port)| other != output && port.is_branch && port.has_emitted)
-        };
-        let causes: Vec<usize> =
-            missing.flatten().filter(is_cause).map(|(chooser, _)| chooser).collect();
+        let missing: Vec<Branch> = missing.flatten().filter(chose_another).collect();
+        let mut waiting = self.waiting(node).filter(|edge| !edge.feedback).peekable();
+        if missing.is_empty() || waiting.peek().is_none() {
+            return None;
+        }
+        let present: HashSet<Branch> =
+            waiting.flat_map(|edge| self.branches_before(edge, false)).collect();
+        let absent = missing.iter().filter(|branch| !present.contains(*branch));
+        let causes: Vec<usize> = absent.map(|(chooser, _)| *chooser).collect();
         let has_sent = |cause: &&usize| present.iter().any(|(chooser, _)| chooser == *cause);
         causes.iter().find(has_sent).or(causes.first()).copied()
     }
@@ -86,7 +85,7 @@ impl Graph<'_> {
             if status.outputs[output].is_branch {
                 branches.push((node, output));
             }
-            if missing && self.keeps_back(node, status, status.outputs[output].name) {
+            if missing && self.keeps_back(node, status.outputs[output].name) {
                 continue;
             }
             let inputs = status.inputs.iter().flat_map(|input| &input.edges);
@@ -95,12 +94,8 @@ impl Graph<'_> {
         branches
     }
 
-    fn keeps_back(&self, node: usize, status: &NodeStatus, output: &str) -> bool {
+    fn keeps_back(&self, node: usize, output: &str) -> bool {
         self.waiting(node).any(|edge| !edge.feedback)
-            || status.silent_outputs().any(|silent| silent.name == output)
-    }
-
-    fn branches_of(&self, node: usize) -> impl Iterator<Item = &PortStatus> {
-        self.nodes[node].outputs.iter().filter(|output| output.is_branch)
+            || self.nodes[node].silent_outputs().any(|silent| silent.name == output)
     }
 }

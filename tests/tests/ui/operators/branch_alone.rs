@@ -1,4 +1,4 @@
-// One branch: a tick has nothing to choose.
+// An operator with a single branch, so that a tick has nothing to choose.
 use streamflow::prelude::*;
 
 #[operator]
