@@ -404,12 +404,15 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
 /// ```text
 /// graph     = attributes visibility "struct" Name [ "(" parameter, … ")" ] "{" statement* "}"
 /// parameter = name ":" Type
-/// statement = pool | node | edge
+/// statement = pool | node | edge | port
 /// pool      = "const" NAME ":" ( "CudaStreamPool" | "CudaGreenContextPool" ) "=" expression ";"
 ///           | "let" NAME [ ":" ( "CudaStreamPool" | "CudaGreenContextPool" ) ] "=" expression ";"
 /// node      = node-attribute* "let" name ":" Operator "=" expression ";"
-/// edge      = edge-attribute* node "." output ">>" target ";"
-/// target    = node "." input | "(" node "." input, … ")" | "_"
+/// edge      = edge-attribute* source ">>" target ";"
+/// source    = node "." output | input
+/// target    = end | "(" end, … ")" | "_"
+/// end       = node "." input | output
+/// port      = doc* ( "input" | "output" ) name ":" Type ";"
 ///
 /// node-attribute = doc | "#[streams(" ( NAME | "none" ) ")]" | "#[worker(" name ")]" | "#[when(" condition, … ")]"
 ///                | "#[on_failure(" ( "stop" | "skip" | "restart(" expression "," duration ")" ) ")]"
@@ -452,6 +455,9 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
 ///   output may have any number of consumers. Several consumers share one message, so each reads it (`&T`) or shares it
 ///   (`Shared<T>`).
 /// - `a.out >> _;` discards the messages of an output.
+/// - `input name: Type;` and `output name: Type;` are ports of the graph. A graph with ports is a node of other graphs:
+///   `let left: Preprocess = Preprocess::new(…);`. Its `new` takes no platform, and it has no `run`:
+///   `streamflow::guide::graphs_in_graphs`.
 ///
 /// # Attributes of nodes
 /// - `#[streams(POOL)]`: the node's streams are from this pool, and its device is that of the pool. A node without

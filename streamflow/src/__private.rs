@@ -65,9 +65,9 @@ pub use crate::{Compute, Element, ExecutionContext, Flush, Flushed, Result};
 pub use crate::context::single_stream::SingleStream;
 #[doc(hidden)]
 pub use crate::graph::check::{
-    EdgeEnd, check_devices, check_green, check_host_done, check_pool, check_pool_use, check_second,
-    check_sizes, check_streams, check_transfer, check_worker, verify_devices, verify_green,
-    verify_pool, verify_streams,
+    EdgeEnd, check_devices, check_green, check_host_done, check_one_node, check_pool,
+    check_pool_use, check_second, check_sizes, check_streams, check_transfer, check_worker,
+    verify_devices, verify_green, verify_pool, verify_streams,
 };
 #[doc(hidden)]
 pub use crate::graph::connected::{GraphPorts, NodePorts, check_inputs, check_outputs};
@@ -91,7 +91,11 @@ pub use crate::operator::{
     any_node::AnyNode,
     checked::{CheckedNode, exists},
     factory::{OperatorFactory, clone_for_restart},
-    node::{any_node, evaluate, in_own_frame, not_made, ports, restarting},
+    inside::{Inside, store_made},
+    node::{evaluate, in_own_frame, not_made},
+    node_type::{
+        MadeNode, NodeType, NotMadeOfItself, Restartable, RunsAsNode, list_nodes, ports, restarting,
+    },
     options::{NodeOptions, NodeStreams},
     recovery::OnFailure,
 };
@@ -101,6 +105,10 @@ pub use crate::param::graph::GraphParams;
 pub use crate::port::connect::{
     begin, connect, connect_copy, connect_shared, connect_transfer, discard, edge, when_message,
     when_room, when_stream_done,
+};
+#[doc(hidden)]
+pub use crate::port::exported::{
+    ExportedInput, ExportedOutput, InnerEnd, export, export_shared, import, import_shared,
 };
 #[doc(hidden)]
 pub use crate::schedule::calls::{end_run, run, run_for, tick};
@@ -159,6 +167,10 @@ pub use crate::port::connect::{
 };
 #[doc(hidden)]
 pub use crate::port::edge_copy::{CopyFields, CopyOnEdge, CopyPart, TransferOnEdge};
+#[doc(hidden)]
+pub use crate::port::exported::{
+    AcceptsInside, Admits, ExportOf, Gives, GivesInlets, GivesOutlet, ImportTo, Reaches,
+};
 #[doc(hidden)]
 pub use crate::port::outlet::Outlet;
 #[doc(hidden)]

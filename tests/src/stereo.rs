@@ -139,6 +139,11 @@ impl Show {
     pub fn seen(&self) -> &[(f32, Option<u64>)] {
         &self.seen
     }
+
+    /// Returns the first value and the label of each image, and forgets them.
+    pub fn take_seen(&mut self) -> Vec<(f32, Option<u64>)> {
+        std::mem::take(&mut self.seen)
+    }
 }
 
 impl Compute for Show {

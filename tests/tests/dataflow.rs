@@ -12,6 +12,7 @@ mod race_page;
 mod receive;
 mod records;
 mod seams;
+mod subgraphs;
 mod transfer_kinds;
 mod transfers;
 
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         .suite("receive", receive::suite)
         .suite("records", records::suite)
         .suite("seams", seams::suite)
+        .suite("subgraphs", subgraphs::suite)
         .suite("transfer_kinds", transfer_kinds::suite)
         .suite("transfers", transfers::suite)
         .children("conditions", conditions::in_child)

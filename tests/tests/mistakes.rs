@@ -5,8 +5,10 @@ use streamflow_tests::Suite;
 
 /// The directories of `tests/ui`, each with one family of mistakes.
 const FAMILIES: &[&str] = &[
+    "borders",
     "conditions",
     "edges",
+    "graph_ports",
     "kernels",
     "laws",
     "libraries",

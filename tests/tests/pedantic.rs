@@ -70,6 +70,20 @@ impl Compute for Choose {
     }
 }
 graph! {
+    /// Chooses.
+    pub struct Chosen(least: u64) {
+        /// Boxes.
+        input boxes: &Boxes;
+        /// Few.
+        output few: u64;
+        #[when(message_available(boxes, least))]
+        let choose: Choose = Choose::new();
+        boxes >> choose.boxes;
+        choose.few >> few;
+        choose.many >> _;
+    }
+}
+graph! {
     /// App.
     pub struct App(gain: f32) {
         const STREAMS: CudaStreamPool = CudaStreamPool::new();
@@ -82,7 +96,9 @@ graph! {
         #[capacity(2)]
         detect.boxes >> draw.boxes;
         let choose: Choose = Choose::new();
-        detect.boxes >> choose.boxes;
+        detect.boxes >> (choose.boxes, chosen.boxes);
+        let chosen: Chosen = Chosen::new(1);
+        chosen.few >> _;
         choose.few >> _;
         choose.many >> _;
     }

@@ -5,16 +5,17 @@
 //! The steps of an expansion, by file, with the type that each step hands on:
 //!
 //! 1. `parse/mod.rs`: `parse_graph` reads the tokens into a `ParsedGraph` (`syntax.rs`): a `Header`, and a `Statement`
-//!    for each pool, node and edge. `parse/body.rs` divides the body into statements; `pool.rs`, `node.rs` and
-//!    `edge.rs` in `parse` read one each. A statement that can't be read becomes a `BrokenStatement`.
+//!    for each pool, node, edge and port. `parse/body.rs` divides the body into statements; `pool.rs`, `node.rs`, `edge.rs`
+//!    and `graph_port.rs` in `parse` read one each. A statement that can't be read becomes a `BrokenStatement`.
 //! 2. `check/mod.rs`: `check_graph` makes a `Graph` (`model.rs`) from the `ParsedGraph`. `check/declarations.rs` sorts
 //!    the statements into `Declarations`. `header.rs`, `pools.rs` and `nodes.rs` in `check` check their names.
 //!    `check/edges.rs` makes `Connections` from the edge statements: an `Edge` for each input, and a `Discard` for each
-//!    `_`. `check/order.rs` finds the order in which the nodes run. A `ParsedGraph` and a `Graph` have some types in
+//!    `_`; `check/ports.rs` makes a `Border` for each edge to a port of the graph. `check/order.rs` finds the order in which the nodes run. A `ParsedGraph` and a `Graph` have some types in
 //!    common, as `Pool` and `Port`: these are in `parts.rs`, and in `conditions.rs`.
 //! 3. `expand/mod.rs`: `expand_graph` writes the items that the graph expands to, as a `TokenStream`. `definition.rs`
 //!    in `expand` writes the struct, `implementation.rs` its methods, `constructor.rs` the body of `new`,
-//!    `graph_impl.rs` the `impl Graph`, and `assertions.rs` the constants that check the graph. `spans.rs` has the spans
+//!    `graph_impl.rs` the `impl Graph`, and `assertions.rs` the constants that check the graph. `part.rs` writes what a graph
+//!    with ports has in the place of the `impl Graph`, so that another graph has it as a node. `spans.rs` has the spans
 //!    of the user's tokens that rustc underlines for a mistake.
 //! 4. `mod.rs`: `graph` appends the mistakes that `parse` and `check` have added to `Errors`, as `compile_error!`s.
 //!
@@ -29,7 +30,8 @@
 //! - In trait bounds. The functions in `streamflow/src/port/connect.rs`, called by the code of `expand/wiring.rs`, have
 //!   bounds that check an edge's direction, its message's type, whether its input may own the message, `#[copy]`,
 //!   `#[transfer]` and the ports of conditions. `operator_item` in `expand/paths.rs` requires that a node's type is an
-//!   operator, and `any_node` in `expand/graph_impl.rs` that it has a `compute`.
+//!   operator or a graph with ports, and `list_node` in `expand/graph_impl.rs` that it has a `compute`. Edges to the graph's own
+//!   ports have the bounds of `streamflow/src/port/exported.rs`.
 //! - In constants. `expand/assertions.rs` writes constants that call the `check_…` functions in
 //!   `streamflow/src/graph/check.rs` and `connected.rs`. They check everything that needs values of an operator's type,
 //!   as the names and sizes of its ports. If the macro has found a mistake or an unknown node, no constants are written,

@@ -8,8 +8,9 @@ use proc_macro2::Ident;
 use syn::{Expr, Token, Type};
 
 use super::parts::{
-    EdgeAttributes, Header, NodeAttributes, NodeParts, Pool, Port, Streams, unraw_name,
+    EdgeAttributes, Header, NodeAttributes, NodeParts, Pool, Port, Side, Streams, unraw_name,
 };
+use crate::operator::DeclaredPort;
 
 /// A graph that can be expanded, perhaps without the parts that have mistakes. The names of its nodes are unique. All pools that
 /// its nodes use are in `pools`.
@@ -20,6 +21,8 @@ pub(super) struct Graph {
     /// The edges, each from one output to one input. An edge may name an unknown node: see "An unknown node" in `graph/mod.rs`.
     pub(super) edges: Vec<Edge>,
     pub(super) discards: Vec<Discard>,
+    /// The ports of the graph itself. A graph with ports can be a node of another graph.
+    pub(super) ports: Vec<OwnPort>,
     /// The indices of `nodes` in the order in which the nodes run. Each node comes after all its producers.
     pub(super) order: Vec<usize>,
     /// The types and values of nodes that have mistakes and are not in `nodes`. The expansion lets rustc check them.
@@ -31,6 +34,16 @@ pub(super) struct Graph {
 }
 
 impl Graph {
+    /// Whether the graph has ports, so that it is a node of another graph, and does not run alone.
+    pub(super) fn has_ports(&self) -> bool {
+        !self.ports.is_empty()
+    }
+
+    /// Returns the edges between the graph's own ports and its nodes, each with its port.
+    pub(super) fn borders(&self) -> impl Iterator<Item = (&OwnPort, &Border)> {
+        self.ports.iter().flat_map(|port| port.borders.iter().map(move |border| (port, border)))
+    }
+
     /// Returns the nodes that get their streams from `pool`.
     pub(super) fn nodes_on<'a>(&'a self, pool: &'a Pool) -> impl Iterator<Item = &'a Node> {
         self.nodes.iter().filter(|node| node.is_on(pool))
@@ -118,4 +131,28 @@ pub(super) struct Discard {
     pub(super) output: Port,
     pub(super) arrow: Token![>>],
     pub(super) underscore: Token![_],
+}
+
+/// A port of the graph itself, declared by `input name: Type;` or `output name: Type;`.
+pub(super) struct OwnPort {
+    pub(super) name: Ident,
+    pub(super) side: Side,
+    /// The port as `#[operator]` has one.
+    pub(super) declared: DeclaredPort,
+    /// The ports of nodes that this port is: one output, or one input or several.
+    pub(super) borders: Vec<Border>,
+    /// Whether an edge at this port has a mistake that is reported. A missing edge is then no further error.
+    pub(super) is_wrong: bool,
+}
+
+/// An edge between a port of the graph and a port of a node in it.
+pub(super) struct Border {
+    /// The port of the graph, as this edge names it.
+    pub(super) own: Ident,
+    pub(super) arrow: Token![>>],
+    pub(super) inner: Port,
+    /// Whether the user wrote the end of the edge in parentheses.
+    pub(super) in_group: bool,
+    /// Whether the message has other readers inside of the graph, or other inputs inside to which the graph's input leads.
+    pub(super) is_shared: bool,
 }

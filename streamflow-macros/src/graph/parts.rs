@@ -17,8 +17,8 @@ pub(super) struct Header {
     pub(super) params: Vec<Param>,
     /// The pool that `#[green_contexts(POOL)]` names, if the graph has that attribute.
     pub(super) green_contexts: Option<Ident>,
-    /// Whether the graph has `#[replay]`.
-    pub(super) replays: bool,
+    /// `#[replay]`, if the graph has that attribute.
+    pub(super) replays: Option<Attribute>,
 }
 
 /// A parameter of the graph, which becomes a parameter of `new`.
@@ -117,6 +117,29 @@ pub(super) struct NodeParts {
     pub(super) value: Option<Expr>,
 }
 
+/// The end of an edge at which a port is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Output,
+    Input,
+}
+
+/// An end of an edge: a port of a node, or a port of the graph itself.
+#[derive(Clone)]
+pub(super) enum End {
+    Node(Port),
+    Own(Ident),
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Node(port) => write!(f, "{port}"),
+            Self::Own(name) => write!(f, "{}", name.unraw()),
+        }
+    }
+}
+
 /// A port of a node, as an edge names it: `node.port`.
 #[derive(Clone)]
 pub(super) struct Port {
@@ -143,6 +166,13 @@ pub(super) struct EdgeAttributes {
     pub(super) is_feedback: bool,
     /// The expression of the first message, in `#[feedback(initial = …)]`.
     pub(super) initial: Option<Expr>,
+}
+
+impl EdgeAttributes {
+    /// Whether the edge copies.
+    pub(super) fn has_copy(&self) -> bool {
+        self.carries != Carries::Message
+    }
 }
 
 /// The message that the input of an edge gets for each message of the output.

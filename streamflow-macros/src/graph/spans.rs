@@ -9,8 +9,8 @@ use syn::spanned::Spanned;
 
 pub(super) use crate::expression::first_and_last;
 
-use super::model::{Discard, Edge};
-use super::parts::Port;
+use super::model::{Border, Discard, Edge};
+use super::parts::{End, Port, Side};
 
 /// The spans that generated code gets from the user's tokens: of the first token, of one in the middle, and of the last token.
 /// Names that only the expansion has get the middle span.
@@ -39,6 +39,42 @@ impl ToTokens for Port {
         self.node.to_tokens(tokens);
         self.dot.to_tokens(tokens);
         self.name.to_tokens(tokens);
+    }
+}
+
+impl ToTokens for End {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self {
+            Self::Node(port) => port.to_tokens(tokens),
+            Self::Own(name) => name.to_tokens(tokens),
+        }
+    }
+}
+
+impl Border {
+    /// Returns the user's tokens that a mistake of this edge underlines, as [`Edge::underlined_tokens`] does.
+    pub(super) fn underlined_tokens(&self, side: Side) -> TokenStream {
+        let Self { own, arrow, inner, .. } = self;
+        match side {
+            Side::Input if self.in_group => quote!(#inner),
+            Side::Output if self.in_group => quote!(#own),
+            Side::Input => quote!(#own #arrow #inner),
+            Side::Output => quote!(#inner #arrow #own),
+        }
+    }
+
+    /// Returns the spans of the tokens that `underlined_tokens` returns.
+    pub(super) fn underline(&self, side: Side) -> Underline {
+        let (own, inner) = (self.own.span(), &self.inner);
+        let (first, middle, last) = match side {
+            Side::Input if self.in_group => {
+                (inner.node.span(), inner.dot.span(), inner.name.span())
+            }
+            Side::Output if self.in_group => (own, own, own),
+            Side::Input => (own, self.arrow.span(), inner.name.span()),
+            Side::Output => (inner.node.span(), self.arrow.span(), own),
+        };
+        Underline { first, middle, last }
     }
 }
 

@@ -1,9 +1,9 @@
 //! A graph as the user wrote it, `ParsedGraph`: the output of `parse`, and the input of `check`.
 
 use proc_macro2::Ident;
-use syn::{Expr, Token, Type};
+use syn::{Attribute, Expr, Token, Type};
 
-use super::parts::{EdgeAttributes, Header, NodeAttributes, NodeParts, Pool, Port};
+use super::parts::{EdgeAttributes, End, Header, NodeAttributes, NodeParts, Pool, Port, Side};
 
 /// The header and the statements of a graph.
 pub(super) struct ParsedGraph {
@@ -16,6 +16,7 @@ pub(super) enum Statement {
     Pool(Pool),
     Node(Box<NodeStatement>),
     Edge(EdgeStatement),
+    Port(PortStatement),
     /// A statement with a mistake that is already reported.
     Broken(BrokenStatement),
 }
@@ -28,34 +29,45 @@ pub(super) struct NodeStatement {
     pub(super) value: Expr,
 }
 
-/// The statement that connects an output: `#[…] node.output >> …;`.
+/// The statement that connects an output, `#[…] node.output >> …;`, or an input of the graph, `input >> …;`.
 pub(super) struct EdgeStatement {
     pub(super) attributes: EdgeAttributes,
-    pub(super) output: Port,
+    pub(super) output: End,
     pub(super) arrow: Token![>>],
     pub(super) target: Target,
 }
 
 /// What follows `>>` in an edge statement.
 pub(super) enum Target {
-    /// One input: `node.input`.
-    Input(Port),
-    /// Several inputs in parentheses: `(node.input, …)`.
-    Group(Vec<Port>),
+    /// One input, `node.input`, or an output of the graph.
+    Input(End),
+    /// Several of these in parentheses: `(node.input, …)`.
+    Group(Vec<End>),
     /// A discard: `_`.
     Discard(Token![_]),
 }
 
 impl EdgeStatement {
-    /// Returns the output and then the inputs of this statement, as references through which they can be changed.
+    /// Returns the ports of nodes in this statement, as references through which they can be changed.
     pub(super) fn ports_mut(&mut self) -> impl Iterator<Item = &mut Port> {
-        let inputs = match &mut self.target {
+        let targets = match &mut self.target {
             Target::Input(input) => std::slice::from_mut(input),
             Target::Group(inputs) => inputs,
             Target::Discard(_) => &mut [],
         };
-        std::iter::once(&mut self.output).chain(inputs)
+        std::iter::once(&mut self.output).chain(targets).filter_map(|end| match end {
+            End::Node(port) => Some(port),
+            End::Own(_) => None,
+        })
     }
+}
+
+/// The statement that declares a port of the graph: `input name: Type;` or `output name: Type;`.
+pub(super) struct PortStatement {
+    pub(super) docs: Vec<Attribute>,
+    pub(super) side: Side,
+    pub(super) name: Ident,
+    pub(super) ty: Type,
 }
 
 /// The parts of a statement with a mistake that are still of use.

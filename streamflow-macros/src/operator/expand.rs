@@ -56,7 +56,7 @@ pub(super) fn expand_operator(operator: &Operator, checks: &Checks) -> TokenStre
 }
 
 /// Writes the port's own type, a struct without fields. rustc's messages show this type's name.
-fn expand_port_type(operator: &Operator, port: &Port) -> TokenStream {
+pub(super) fn expand_port_type(operator: &Operator, port: &Port) -> TokenStream {
     let Operator { visibility, cfgs, generics, .. } = operator;
     let name = &port.port_type_name;
     let (_, _, where_clause) = generics.split_for_impl();
@@ -256,7 +256,7 @@ fn expand_has_downloads(operator: &Operator, port: &Port) -> TokenStream {
 }
 
 /// Writes the `PortInfo` that describes a port.
-fn expand_port_info(operator: &Operator, port: &Port) -> TokenStream {
+pub(super) fn expand_port_info(operator: &Operator, port: &Port) -> TokenStream {
     let name = port.ident.unraw().to_string();
     let ty = spelled(&port.shown);
     let doc = &port.doc;
@@ -308,7 +308,7 @@ fn expand_ports_impl(operator: &Operator, names: &Names) -> TokenStream {
 }
 
 /// Writes the implementation of `InputPort` or `OutputPort` for the port's own type.
-fn expand_port_impl(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
+pub(super) fn expand_port_impl(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
     let (impl_generics, type_generics, _) = operator.generics.split_for_impl();
     let only = std::slice::from_ref(port);
     let do_not_recommend = do_not_recommend(&operator.generics, only);

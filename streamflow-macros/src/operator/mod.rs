@@ -52,6 +52,7 @@ mod input_options;
 mod map;
 mod message_type;
 mod model;
+mod of_graph;
 mod param_options;
 mod params;
 mod parse;
@@ -67,6 +68,7 @@ use proc_macro2::TokenStream;
 use self::checked::Checks;
 pub(crate) use self::editor::operator_in_an_editor;
 use self::model::{Expandable, Operator};
+pub(crate) use self::of_graph::{DeclaredPort, PortItems, expand_graph_ports, read_graph_port};
 use crate::diagnostic::Errors;
 
 /// Expands one use of `#[operator]`.

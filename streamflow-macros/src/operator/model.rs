@@ -72,6 +72,7 @@ pub(super) enum Expandable {
 }
 
 /// A field marked `#[input]` or `#[output]`.
+#[derive(Clone)]
 pub(super) struct Port {
     pub(super) ident: Ident,
     pub(super) direction: Direction,
@@ -120,6 +121,7 @@ pub(super) enum Direction {
 }
 
 /// How many edges lead to a port.
+#[derive(Clone)]
 pub(super) enum Size {
     One,
     /// `#[input(many)]`

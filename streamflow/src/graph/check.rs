@@ -205,41 +205,74 @@ const fn pool_problem(
 #[track_caller]
 pub const fn check_pool_use(
     node: &str,
-    operator: &str,
+    (operator, is_graph): (&str, bool),
     pool: &str,
     streams: usize,
     ports: [&[PortInfo]; 2],
 ) {
     if streams == 0 && !carry_device_data(ports[0]) && !carry_device_data(ports[1]) {
-        Text::new()
+        let text = Text::new()
             .add("node `")
             .add(node)
             .add("` has no use for stream pool `")
             .add(pool)
-            .add("`: operator `")
+            .add("`: ")
+            .add(kind(is_graph))
+            .add(" `")
             .add(operator)
             .add("` works on the host alone; remove `#[streams(")
             .add(pool)
-            .add(")]`, or declare the streams that it allocates, `#[operator(streams(…))]`")
-            .fail()
+            .add(")]`");
+        let declare = ", or declare the streams that it allocates, `#[operator(streams(…))]`";
+        text.add(if is_graph { "" } else { declare }).fail()
     }
 }
 
 /// Checks that the operator of a node with `#[worker(name)]` is not `#[operator(stays)]`, which only the thread of the run may
 /// call.
 #[track_caller]
-pub const fn check_worker(node: &str, operator: &str, worker: &str, stays: bool) {
+pub const fn check_worker(
+    node: &str,
+    (operator, is_graph): (&str, bool),
+    worker: &str,
+    stays: bool,
+) {
     if stays {
-        Text::new()
+        let text = Text::new()
             .add("node `")
             .add(node)
             .add("` can't run on worker `")
             .add(worker)
-            .add("`: operator `")
-            .add(operator)
-            .add("` is `#[operator(stays)]`, so its hooks run on the thread that runs the graph; remove `#[worker(")
+            .add("`: ")
+            .add(kind(is_graph))
+            .add(" `")
+            .add(operator);
+        let has = if is_graph { "` has an operator with " } else { "` is " };
+        text.add(has)
+            .add("`#[operator(stays)]`, so its hooks run on the thread that runs the graph; remove `#[worker(")
             .add(worker)
             .add(")]`")
+            .fail()
+    }
+}
+
+/// Returns the word for a type of nodes.
+pub(super) const fn kind(is_graph: bool) -> &'static str {
+    if is_graph { "graph" } else { "operator" }
+}
+
+/// Checks that a node with the attribute or the condition `what` is an operator: it is about the ticks of one node.
+#[track_caller]
+pub const fn check_one_node(node: &str, graph: &str, is_graph: bool, what: &str) {
+    if is_graph {
+        Text::new()
+            .add("`")
+            .add(what)
+            .add("` is about the ticks of one node, and `")
+            .add(node)
+            .add("` is graph `")
+            .add(graph)
+            .add("`; write it at a node inside of that graph")
             .fail()
     }
 }

@@ -3,7 +3,7 @@
 //! A forgotten edge leaves an output of one node and an input of another node unconnected. This is one mistake, so it is reported
 //! once: at the node with the output.
 
-use super::check::same;
+use super::check::{kind, same};
 use crate::error::const_text::Text;
 use crate::port::PortInfo;
 
@@ -12,8 +12,10 @@ use crate::port::PortInfo;
 pub struct NodePorts {
     /// The node's name.
     pub node: &'static str,
-    /// The operator's name.
+    /// The operator's name, or the graph's.
     pub operator: &'static str,
+    /// Whether the node is a graph, and no operator.
+    pub is_graph: bool,
     /// The inputs of the operator.
     pub inputs: &'static [PortInfo],
     /// The outputs of the operator.
@@ -207,7 +209,8 @@ const fn message(ty: &str) -> &str {
 #[track_caller]
 pub const fn check_inputs(nodes: &'static [NodePorts], index: usize) {
     let this = &nodes[index];
-    let NodePorts { node, operator, inputs, outputs, named, runs_without_messages } = *this;
+    let NodePorts { node, operator, is_graph, inputs, outputs, named, runs_without_messages } =
+        *this;
     let (names, missing) = list_missing(Text::new(), node, inputs, named);
     // If an output of another node may belong to the missing edge, `check_outputs` reports the edge at that node.
     if missing > 0 && !this.has_unknown() && other_end(nodes, index, Side::Input).is_none() {
@@ -217,9 +220,12 @@ pub const fn check_inputs(nodes: &'static [NodePorts], index: usize) {
             .add(noun)
             .add_text(&names)
             .add(verb)
-            .add(" not connected; operator `")
+            .add(" not connected; ")
+            .add(kind(is_graph))
+            .add(" `")
             .add(operator)
-            .add("` needs every input that is not `#[input(optional)]`");
+            .add("` needs every input")
+            .add(if is_graph { "" } else { " that is not `#[input(optional)]`" });
         let (outputs, unconsumed) = list_missing(Text::new(), node, outputs, named);
         if named.is_empty() && unconsumed > 0 {
             let noun = if unconsumed > 1 { "outputs " } else { "output " };
@@ -256,7 +262,7 @@ const fn can_never_run(inputs: &[PortInfo], named: &[&str]) -> bool {
 #[track_caller]
 pub const fn check_outputs(nodes: &'static [NodePorts], index: usize) {
     let this = &nodes[index];
-    let NodePorts { node, operator, inputs, outputs, named, .. } = *this;
+    let NodePorts { node, operator, is_graph, inputs, outputs, named, .. } = *this;
     let (names, missing) = list_missing(Text::new(), node, outputs, named);
     // If no edge names the node, `check_inputs` reports its outputs together with its inputs.
     let is_reported = named.is_empty() && !this.is_complete(inputs);
@@ -269,7 +275,9 @@ pub const fn check_outputs(nodes: &'static [NodePorts], index: usize) {
     let text = Text::new()
         .add(noun)
         .add_text(&names)
-        .add(" of operator `")
+        .add(" of ")
+        .add(kind(is_graph))
+        .add(" `")
         .add(operator)
         .add("`")
         .add(verb)

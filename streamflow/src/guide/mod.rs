@@ -9,6 +9,7 @@
 //! | get host data in, and results out? | [upload and download](upload_and_download) |
 //! | run a kernel of my own? | [a kernel](a_kernel) |
 //! | send several values as one message? | [several fields](several_fields) |
+//! | use a chain of operators in several graphs? | [graphs in graphs](graphs_in_graphs) |
 //! | join two branches, by sequence number? | [joining branches](joining_branches) |
 //! | keep a slow disk from slowing the graph down? drop frames? | [a slow disk](a_slow_disk) |
 //! | call a CUDA library? | [a library's call](a_library_call), [libraries], [tensors of other libraries](other_libraries) |
@@ -79,6 +80,9 @@ pub mod a_kernel {}
 
 #[doc = include_str!("several_fields.md")]
 pub mod several_fields {}
+
+#[doc = include_str!("graphs_in_graphs.md")]
+pub mod graphs_in_graphs {}
 
 #[doc = include_str!("joining_branches.md")]
 pub mod joining_branches {}

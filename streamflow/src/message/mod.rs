@@ -31,7 +31,7 @@ pub(crate) use inlet::{Handled, Inlet, InputState};
 pub use metadata::Metadata;
 pub use named::TensorMap;
 pub(crate) use named::{FromTensors, Tensors};
-pub(crate) use owners::{Owned, Reads, Several, Shares, Sole, Takes};
+pub(crate) use owners::{Form, Owned, Reads, Several, Shares, Sole, Takes};
 pub(crate) use payload::Payload;
 pub(crate) use payloads::HostData;
 pub(crate) use place::{CarriesStream, Place, Plain};

@@ -32,3 +32,21 @@ impl Owned for Sole {
 impl Owned for Several {
     type Form = Shares;
 }
+
+/// The form of an input, with the number of owners that its messages may have.
+pub trait Form {
+    /// The number: [`Sole`] or [`Several`].
+    type Owners;
+}
+
+impl Form for Reads {
+    type Owners = Several;
+}
+
+impl Form for Shares {
+    type Owners = Several;
+}
+
+impl Form for Takes {
+    type Owners = Sole;
+}

@@ -5,7 +5,7 @@
 
 use std::marker::PhantomData;
 
-use super::Operator;
+use super::node_type::NodeType;
 use crate::memory::Element;
 use crate::message::{Device, Message, Place};
 
@@ -23,15 +23,21 @@ impl<T> Checked<T> for Fits<true> {
     type Type = T;
 }
 
-/// Names the node type of an operator, if the check has found that the type is an operator. For any other type, the field of the
-/// graph has an unknown type, and uses of the graph cause no further errors.
+/// Names the types of a node, if the check has found that a node can be of this type. For any other type, the field of the graph
+/// has an unknown type, and uses of the graph cause no further errors.
 pub trait CheckedNode<const IT: bool> {
-    /// The type `Box<Node<Self>>`.
+    /// The type of the node itself.
     type Type;
+    /// The type of the value of the node's expression.
+    type Value;
+    /// `Self`.
+    type Itself;
 }
 
-impl<T: Operator> CheckedNode<true> for T {
+impl<T: NodeType> CheckedNode<true> for T {
     type Type = T::__Node;
+    type Value = T::Value;
+    type Itself = T;
 }
 
 /// Returns `true`, and compiles only if the type `T` is well-formed: the bounds in its declaration hold.

@@ -12,7 +12,9 @@ pub(crate) mod factory;
 mod facts;
 pub(crate) mod flush;
 pub(crate) mod histogram;
+pub(crate) mod inside;
 pub(crate) mod node;
+pub(crate) mod node_type;
 pub(crate) mod options;
 mod poll;
 mod readiness;
@@ -53,7 +55,8 @@ use crate::port::{PortInfo, Ports};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a streamflow operator",
     label = "this type is not an operator",
-    note = "put `#[streamflow::operator]` on the definition of `{Self}`"
+    note = "put `#[streamflow::operator]` on the definition of `{Self}`; a graph is one if it has ports: `input name: Type;`, \
+            `output name: Type;`"
 )]
 pub trait Operator: Sized {
     /// The name of the operator's struct.

@@ -52,37 +52,28 @@ pub struct Parts<O: Operator> {
     params: NodeParams<O::Params>,
 }
 
-/// Sets the closure by which the node makes fresh operators, for `#[on_failure(restart(…))]`. Returns whether `node` has a node.
-#[must_use]
-pub fn restarting<O: Operator + 'static>(
-    node: &mut Option<Box<Node<O>>>,
-    mut again: OperatorFactory<O>,
-) -> bool {
-    let Some(node) = node else { return false };
-    node.runner.set_replacement(Box::new(move |parts| {
-        let Some(parts) = parts.downcast_mut::<Parts<O>>() else {
-            return Err(Failure::msg("the operator has another type"));
-        };
-        let mut fresh = again()?;
-        parts.params.restore(&mut fresh);
-        let failed = mem::replace(&mut parts.operator, fresh);
-        // The failed operator was stopped before. If its `Drop` panics, the panic is printed, and the fresh operator runs
-        // nevertheless.
-        let _panicked = caught_as_error(|| drop(failed));
-        Ok(())
-    }));
-    true
+impl<O: Operator + 'static> Node<O> {
+    /// Sets the closure by which the node makes fresh operators, for `#[on_failure(restart(…))]`.
+    pub(super) fn restart_by(&mut self, mut again: OperatorFactory<O>) {
+        self.runner.set_replacement(Box::new(move |parts| {
+            let Some(parts) = parts.downcast_mut::<Parts<O>>() else {
+                return Err(Failure::msg("the operator has another type"));
+            };
+            let mut fresh = again()?;
+            parts.params.restore(&mut fresh);
+            let failed = mem::replace(&mut parts.operator, fresh);
+            // The failed operator was stopped before. If its `Drop` panics, the panic is printed, and the fresh operator runs
+            // nevertheless.
+            let _panicked = caught_as_error(|| drop(failed));
+            Ok(())
+        }));
+    }
 }
 
 /// Returns the error for a graph that could not be made, because one of its nodes could not.
 #[must_use]
 pub fn not_made(failed: Option<Error>) -> Error {
     failed.unwrap_or_else(|| Error::Other(Failure::msg("a node was not made, without an error")))
-}
-
-/// Returns the ports of a node, so that `graph!` can connect them.
-pub fn ports<O: Operator>(node: &mut Box<Node<O>>) -> &mut O::Ports {
-    &mut node.parts.ports
 }
 
 /// Calls a function that is not inlined, so that its variables don't enlarge the caller's stack frame.
@@ -100,12 +91,6 @@ pub fn evaluate<R>(
     expression: impl FnOnce() -> std::result::Result<R, Failure>,
 ) -> std::result::Result<R, Failure> {
     expression()
-}
-
-/// Returns the node as schedulers see it. `graph!` names the operator's type in the call, so rustc reports a missing `compute` at
-/// that place.
-pub fn any_node<O: Compute + Send + 'static>(node: &mut Box<Node<O>>) -> &mut dyn AnyNode {
-    &mut **node
 }
 
 impl<O: Compute + Send + 'static> AnyNode for Node<O> {

@@ -1,20 +1,25 @@
 //! Sets parameters to the values of a TOML file. The file has a table for each node, with a key for each of the node's
-//! parameters.
+//! parameters: `[cfar]`, and `[left.resize]` for a node of the graph `left`.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::cell::{Assignment, Replaced, Unfit};
-use super::graph::{GraphParams, OfNode};
+use super::cell::{AnyParam, Assignment, Replaced, Unfit};
+use super::graph::{GraphParams, OfNode, Params};
+use super::state::NodeState;
 use crate::error::{Error, Result, nearest};
 use crate::lock::locked;
 
 /// The functions that set the parameters of one node.
 type Assignments<'a> = Vec<Assignment<'a>>;
+
+/// The functions that set the parameters of all nodes, with the state of each node.
+type AllAssignments<'a> = Vec<(&'a NodeState, Assignments<'a>)>;
 
 impl GraphParams {
     /// Sets all parameters to the values of a file. This is no method, as [`node`](Self::node) is none: rustc would propose
@@ -40,15 +45,15 @@ impl GraphParams {
     pub fn load_str(params: &Self, name: &str, text: &str) -> Result<()> {
         let mut problems = Problems { file: name, text, found: Vec::new() };
         let assignments = params.read(text, &mut problems);
-        if problems.found.is_empty() && params.nodes().any(|node| node.state.is_dropped()) {
+        if problems.found.is_empty() && params.is_dropped() {
             problems.add(0, "its graph was dropped, so nothing can be set; make a new graph");
         }
         if !problems.found.is_empty() {
             return Err(Error::ParamsFile { file: name.to_owned(), problems: problems.sorted() });
         }
-        for (node, assignments) in assignments {
+        for (state, assignments) in assignments {
             // The node reads its parameters under this lock, so it gets all values of one file in the same tick.
-            let held = locked(&node.state.changes);
+            let held = locked(&state.changes);
             let replaced: Vec<Replaced> = assignments.into_iter().map(|assign| assign()).collect();
             drop(held);
             drop(replaced);
@@ -56,7 +61,7 @@ impl GraphParams {
         Ok(())
     }
 
-    fn read(&self, text: &str, problems: &mut Problems<'_>) -> Vec<(&OfNode, Assignments<'_>)> {
+    fn read(&self, text: &str, problems: &mut Problems<'_>) -> AllAssignments<'_> {
         let (document, errors) = DeTable::parse_recoverable(text);
         for error in &errors {
             problems.add(error.span().map_or(0, |span| span.start), error.message());
@@ -65,40 +70,107 @@ impl GraphParams {
             // Returns before it looks for missing values: a value that could not be read would count as missing.
             return Vec::new();
         }
-        let tables = document.into_inner();
-        let names: Vec<&str> = self.nodes().map(|node| node.state.node.as_str()).collect();
+        self.read_tables(text.len(), "", document.get_ref(), problems)
+    }
+
+    /// Reads the tables of the nodes of a graph. `path` has the names of the graphs around it, each with a `.` after it, and is empty
+    /// for the outermost one. A missing table is reported at `end`.
+    fn read_tables(
+        &self,
+        end: usize,
+        path: &str,
+        tables: &DeTable<'_>,
+        problems: &mut Problems<'_>,
+    ) -> AllAssignments<'_> {
+        let nodes: Vec<&OfNode> = self.nodes().filter(|node| node.has_params()).collect();
+        let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
         for key in tables.keys().filter(|key| !names.contains(&&**key.get_ref())) {
             let name = key.get_ref();
             let hint = nearest(name, names.iter().copied()).unwrap_or_else(|| match names[..] {
                 [] => "no node of this graph has parameters; remove it".to_owned(),
                 _ => format!("those that have are {}", list(&names)),
             });
-            problems.add(key.span().start, format!("no node `{name}` has parameters; {hint}"));
+            problems
+                .add(key.span().start, format!("no node `{path}{name}` has parameters; {hint}"));
         }
         let mut all = Vec::new();
-        for node in self.nodes() {
-            let name = node.state.node.as_str();
-            match tables.get_key_value(name) {
-                Some((key, value)) => {
-                    all.push((node, node.read(key.span().start, value, problems)));
+        for node in nodes {
+            let name = node.name.as_str();
+            match (&node.params, tables.get_key_value(name)) {
+                (Params::Operator { state, params }, Some((key, value))) => {
+                    let of_node = Table { state, params };
+                    all.push((&**state, of_node.read(key.span().start, value, problems)));
                 }
-                None => problems.add(
-                    text.len(),
-                    format!("the table of node `{name}` is missing; write\n{}", node.example()),
+                (Params::Graph(inner), Some((key, value))) => {
+                    let path = format!("{path}{name}");
+                    let DeValue::Table(tables) = value.get_ref() else {
+                        let found = value.get_ref().type_str();
+                        let text = format!(
+                            "`{path}` is a graph, and needs a table for each of its nodes, but this is one value ({found}); write"
+                        );
+                        let text = format!("{text}\n{}", inner.examples());
+                        problems.add(value.span().start, text);
+                        continue;
+                    };
+                    let end = key.span().start;
+                    all.extend(inner.read_tables(end, &format!("{path}."), tables, problems));
+                }
+                (_, None) => problems.add(
+                    end,
+                    format!(
+                        "the table of node `{path}{name}` is missing; write\n{}",
+                        node.examples()
+                    ),
                 ),
             }
         }
         all
     }
+
+    /// Whether the graph was dropped. All nodes are dropped with it.
+    fn is_dropped(&self) -> bool {
+        self.nodes().any(|node| match &node.params {
+            Params::Operator { state, .. } => state.is_dropped(),
+            Params::Graph(inner) => inner.is_dropped(),
+        })
+    }
+
+    /// Returns an example of the tables that a file needs for the nodes.
+    fn examples(&self) -> String {
+        let nodes = self.nodes().filter(|node| node.has_params());
+        nodes.map(OfNode::examples).collect::<Vec<_>>().join("\n")
+    }
 }
 
 impl OfNode {
+    fn has_params(&self) -> bool {
+        match &self.params {
+            Params::Operator { .. } => true,
+            Params::Graph(inner) => inner.nodes().any(Self::has_params),
+        }
+    }
+
+    fn examples(&self) -> String {
+        match &self.params {
+            Params::Operator { state, params } => Table { state, params }.example(),
+            Params::Graph(inner) => inner.examples(),
+        }
+    }
+}
+
+/// The table of one operator's parameters.
+struct Table<'a> {
+    state: &'a NodeState,
+    params: &'a [Arc<dyn AnyParam>],
+}
+
+impl<'a> Table<'a> {
     fn read(
         &self,
         at: usize,
         value: &Spanned<DeValue<'_>>,
         problems: &mut Problems<'_>,
-    ) -> Assignments<'_> {
+    ) -> Assignments<'a> {
         let node = &self.state.node;
         let DeValue::Table(table) = value.get_ref() else {
             let found = value.get_ref().type_str();
@@ -117,7 +189,7 @@ impl OfNode {
             problems.add(key.span().start, text);
         }
         let mut assignments = Vec::new();
-        for param in &self.params {
+        for param in self.params {
             let (name, expected) = (param.name(), param.expected());
             let Some(value) = table.get(name) else {
                 let text = format!("`{node}.{name}` is missing; write `{name} = …`, a {expected}");
@@ -138,7 +210,7 @@ impl OfNode {
     /// Returns an example of the table that a file needs for the node.
     fn example(&self) -> String {
         let mut text = format!("    [{}]", self.state.node);
-        for param in &self.params {
+        for param in self.params {
             let _ = write!(text, "\n    {} = …  # {}", param.name(), param.expected());
         }
         text

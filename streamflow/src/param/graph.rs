@@ -1,4 +1,4 @@
-//! The parameters of all nodes of a graph.
+//! The parameters of all nodes of a graph. A graph that stands in another graph has its own, so these are a tree.
 
 use std::any::Any;
 use std::fmt;
@@ -18,10 +18,20 @@ pub struct GraphParams {
 #[non_exhaustive]
 pub struct NoParams;
 
+/// The parameters of one node.
 pub(super) struct OfNode {
-    pub(super) state: Arc<NodeState>,
+    /// The name of the node in its graph. The state has its path.
+    pub(super) name: String,
     handle: Box<dyn Any + Send + Sync>,
-    pub(super) params: Vec<Arc<dyn AnyParam>>,
+    pub(super) params: Params,
+}
+
+/// What the handle of a node sets.
+pub(super) enum Params {
+    /// The parameters of an operator.
+    Operator { state: Arc<NodeState>, params: Vec<Arc<dyn AnyParam>> },
+    /// Those of the nodes of a graph.
+    Graph(GraphParams),
 }
 
 impl GraphParams {
@@ -31,10 +41,18 @@ impl GraphParams {
         handle: impl Any + Send + Sync,
         params: Vec<Arc<dyn AnyParam>>,
     ) {
-        self.nodes.push(OfNode { state, handle: Box::new(handle), params });
+        let (name, params) = (last(&state.node), Params::Operator { state, params });
+        self.nodes.push(OfNode { name, handle: Box::new(handle), params });
     }
 
-    /// Returns the nodes that have parameters.
+    /// Adds the parameters of a graph, which is the node at `path`, with the graph's handle. This function is no method, as
+    /// [`node`](Self::node) is none.
+    pub fn add_graph(params: &Self, path: &str, of_graph: Self, handle: impl Any + Send + Sync) {
+        let (name, of_graph) = (last(path), Params::Graph(of_graph));
+        params.nodes.push(OfNode { name, handle: Box::new(handle), params: of_graph });
+    }
+
+    /// Returns the nodes that have a handle: those with parameters, and graphs.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &OfNode> {
         self.nodes.iter().map(|(_, node)| node)
     }
@@ -42,7 +60,7 @@ impl GraphParams {
     /// Returns the handle of the node `name`. `P` must be the type of that node's handle. This function is no method, since rustc
     /// would propose a method in an error about a name that the user misspells.
     pub fn node<'a, P: 'static>(params: &'a Self, name: &str) -> &'a P {
-        let node = params.nodes().find(|node| node.state.node == name);
+        let node = params.nodes().find(|node| node.name == name);
         let handle: &dyn Any = node.map_or(&NoParams, |node| &*node.handle);
         match handle.downcast_ref() {
             Some(handle) => handle,
@@ -55,6 +73,11 @@ impl GraphParams {
 
 impl fmt::Debug for GraphParams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.nodes().map(|node| &node.state.node)).finish()
+        f.debug_list().entries(self.nodes().map(|node| &node.name)).finish()
     }
+}
+
+/// Returns the last name of a path, as `resize` of `left.resize`.
+fn last(path: &str) -> String {
+    path.rsplit('.').next().unwrap_or(path).to_owned()
 }

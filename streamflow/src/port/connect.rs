@@ -3,19 +3,20 @@
 //! Edges: the rules for which output may lead to which input. Traits check these rules where `graph!` writes the edge.
 
 use super::edge_copy::{CopyOnEdge, EdgeCopy, TransferOnEdge};
+use super::exported::{ExportedInput, ExportedOutput, Inlets, Source, flat_name};
 use super::info::{InputPort, OutputPort};
 use super::input::Input;
-use super::outlet::Outlet;
 use super::output::Output;
 use crate::driver::DeviceId;
 use crate::error::Result;
+use crate::memory::Shared;
 use crate::message::{
-    self, Device, EdgeOptions, Envelope, Inlet, Message, Metadata, Payload, Place, Reads, Several,
-    Shares, Sole, Takes,
+    self, Device, EdgeOptions, Envelope, Message, Metadata, Payload, Place, Reads, Several, Shares,
+    Sole, Takes,
 };
 use crate::platform::Platform;
 
-/// A port at which an edge can begin: only an [`Output`] is one.
+/// A port at which an edge can begin: the [`Output`] of a node, or a graph's.
 #[diagnostic::on_unimplemented(
     message = "an edge begins at an output, but this port is an input",
     label = "the left-hand side of an edge must be an output port",
@@ -31,8 +32,10 @@ pub trait EdgeSource {
     #[doc(hidden)]
     fn to<B>(port: &mut B) -> &mut Self::To<B>;
     #[doc(hidden)]
-    fn outlet(&mut self) -> &mut Outlet<<Self::Port as OutputPort>::Item>;
+    fn source(&mut self) -> Option<Source<'_, ItemOf<Self::Port>>>;
 }
+
+type ItemOf<P> = <<P as OutputPort>::Item as Message>::Item;
 
 #[diagnostic::do_not_recommend]
 impl<P: OutputPort> EdgeSource for Output<P> {
@@ -43,12 +46,27 @@ impl<P: OutputPort> EdgeSource for Output<P> {
         port
     }
 
-    fn outlet(&mut self) -> &mut Outlet<P::Item> {
-        &mut self.outlet
+    fn source(&mut self) -> Option<Source<'_, ItemOf<P>>> {
+        Some(Source { outlet: &mut self.outlet, end: None })
     }
 }
 
-/// A port at which an edge can end: only an [`Input`] is one.
+#[diagnostic::do_not_recommend]
+impl<P: OutputPort> EdgeSource for ExportedOutput<'_, P> {
+    type Port = P;
+    type To<B> = B;
+
+    fn to<B>(port: &mut B) -> &mut B {
+        port
+    }
+
+    fn source(&mut self) -> Option<Source<'_, ItemOf<P>>> {
+        let Source { outlet, end } = self.source.as_mut()?;
+        Some(Source { outlet: &mut **outlet, end: *end })
+    }
+}
+
+/// A port at which an edge can end: the [`Input`] of a node, or a graph's.
 #[diagnostic::on_unimplemented(
     message = "an edge ends at an input, but this port is an output",
     label = "the right-hand side of an edge must be an input port",
@@ -58,15 +76,24 @@ pub trait EdgeTarget {
     /// The type of the port.
     type Port: InputPort;
     #[doc(hidden)]
-    fn inlet(&mut self) -> &mut Inlet<<Self::Port as InputPort>::Message>;
+    fn inlets(&mut self) -> Inlets<'_, <Self::Port as InputPort>::Message>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<P: InputPort> EdgeTarget for Input<P> {
     type Port = P;
 
-    fn inlet(&mut self) -> &mut Inlet<P::Message> {
-        &mut self.inlet
+    fn inlets(&mut self) -> Inlets<'_, P::Message> {
+        smallvec::smallvec![(&mut self.inlet, None)]
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: InputPort> EdgeTarget for ExportedInput<'_, P> {
+    type Port = P;
+
+    fn inlets(&mut self) -> Inlets<'_, P::Message> {
+        self.inlets.iter_mut().map(|(inlet, end)| (&mut **inlet, *end)).collect()
     }
 }
 
@@ -78,15 +105,15 @@ impl<P: InputPort> EdgeTarget for Input<P> {
 )]
 pub trait Feeds<Expected, From, To> {
     #[doc(hidden)]
-    fn same(inlet: &mut Inlet<Expected>) -> &mut Inlet<Self>
+    fn same(inlets: Inlets<'_, Expected>) -> Inlets<'_, Self>
     where
         Self: Sized;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T, From, To> Feeds<T, From, To> for T {
-    fn same(inlet: &mut Inlet<T>) -> &mut Inlet<T> {
-        inlet
+    fn same(inlets: Inlets<'_, T>) -> Inlets<'_, T> {
+        inlets
     }
 }
 
@@ -141,6 +168,30 @@ type Port<B> = <B as EdgeTarget>::Port;
 type Expected<B> = <<B as EdgeTarget>::Port as InputPort>::Message;
 type Form<B> = <<B as EdgeTarget>::Port as InputPort>::Form;
 
+/// Connects an outlet to the inlets of an edge. This function depends on the message's type alone, so it is compiled once for all
+/// edges with such messages.
+fn join<T>(source: Option<Source<'_, T>>, inlets: Inlets<'_, T>, options: EdgeOptions) {
+    let Some(Source { outlet, end: from }) = source else { return };
+    for (inlet, to) in inlets {
+        let name = flat_name(options.name, from, to);
+        outlet.connect(inlet.connect(EdgeOptions { name, ..options }), None);
+    }
+}
+
+/// Connects as [`join`] does. `copy` makes the copying of an edge from its name.
+fn join_copying<T>(
+    source: Option<Source<'_, T>>,
+    inlets: Inlets<'_, T>,
+    options: EdgeOptions,
+    copy: impl Fn(&'static str) -> EdgeCopy<T>,
+) {
+    let Some(Source { outlet, end: from }) = source else { return };
+    for (inlet, to) in inlets {
+        let name = flat_name(options.name, from, to);
+        outlet.connect(inlet.connect(EdgeOptions { name, ..options }), Some(copy(name)));
+    }
+}
+
 /// Connects an output to the only input that gets its messages.
 pub fn connect<A: EdgeSource, B>(edge: Edge<'_, A, B>)
 where
@@ -148,8 +199,7 @@ where
     Item<A>: Feeds<Expected<End<A, B>>, A::Port, Port<End<A, B>>>,
     Form<End<A, B>>: Accepts<Owners<A>, A::Port, Port<End<A, B>>>,
 {
-    let queue = Item::<A>::same(A::to(edge.to).inlet()).connect(edge.options);
-    edge.from.outlet().connect(queue, None);
+    join(edge.from.source(), Item::<A>::same(A::to(edge.to).inlets()), edge.options);
 }
 
 /// Connects an output to one of the several inputs that share its messages.
@@ -159,8 +209,7 @@ where
     Item<A>: Feeds<Expected<End<A, B>>, A::Port, Port<End<A, B>>>,
     Form<End<A, B>>: Accepts<Several, A::Port, Port<End<A, B>>>,
 {
-    let queue = Item::<A>::same(A::to(edge.to).inlet()).connect(edge.options);
-    edge.from.outlet().connect(queue, None);
+    join(edge.from.source(), Item::<A>::same(A::to(edge.to).inlets()), edge.options);
 }
 
 /// Connects an output to an input that gets its own copy of each message: `#[copy]`.
@@ -169,8 +218,8 @@ where
     End<A, B>: EdgeTarget,
     Item<A>: Feeds<Expected<End<A, B>>, A::Port, Port<End<A, B>>> + CopyOnEdge,
 {
-    let queue = Item::<A>::same(A::to(edge.to).inlet()).connect(edge.options);
-    edge.from.outlet().connect(queue, Some(EdgeCopy::on_sending_stream()));
+    let inlets = Item::<A>::same(A::to(edge.to).inlets());
+    join_copying(edge.from.source(), inlets, edge.options, |_| EdgeCopy::on_sending_stream());
 }
 
 /// Connects an output to an input on another device, `device`. The input gets a copy of each message in that device's memory.
@@ -179,26 +228,34 @@ where
     End<A, B>: EdgeTarget,
     Item<A>: Feeds<Expected<End<A, B>>, A::Port, Port<End<A, B>>> + TransferOnEdge,
 {
-    let queue = Item::<A>::same(A::to(edge.to).inlet()).connect(edge.options);
-    edge.from.outlet().connect(queue, Some(EdgeCopy::to(device, edge.options.name)));
+    let inlets = Item::<A>::same(A::to(edge.to).inlets());
+    join_copying(edge.from.source(), inlets, edge.options, |name| EdgeCopy::to(device, name));
 }
 
 /// Puts the first message on a feedback edge: the edge that was connected to this input last. Generated code calls this function
-/// directly after `connect`.
+/// directly after `connect`. Inlets inside of a graph share the message if there are several.
 ///
 /// # Errors
 /// An error if the message has memory of another platform; errors of the driver.
 pub fn begin<B: EdgeTarget>(to: &mut B, first: Expected<B>, platform: &Platform) -> Result<()> {
     let sent = message::ready_point(&first, platform)?;
-    let (message, metadata) = (Payload::One(first), Metadata::default());
-    to.inlet().push_last(Envelope { message, metadata, sent });
+    let envelope = |message| Envelope { message, metadata: Metadata::default(), sent };
+    let mut inlets = to.inlets();
+    if let [(inlet, _)] = &mut inlets[..] {
+        inlet.push_last(envelope(Payload::One(first)));
+        return Ok(());
+    }
+    let first = Shared::new(first);
+    for (inlet, _) in inlets {
+        inlet.push_last(envelope(Payload::Many(first.clone())));
+    }
     Ok(())
 }
 
 /// Declares that the messages of an output are discarded: `>> _`.
 pub fn discard<A: EdgeSource>(_: &mut A) {}
 
-/// A port at which a condition can wait for messages: only an [`Input`] is one.
+/// A port at which a condition can wait for messages: the [`Input`] of a node, or a graph's.
 #[diagnostic::on_unimplemented(
     message = "this condition waits for messages at an input, but this port is an output",
     label = "this is an output",
@@ -214,7 +271,12 @@ impl<P: InputPort> AwaitedTarget for Input<P> {
     type Port = P;
 }
 
-/// A port at which a condition can wait for room: only an [`Output`] is one.
+#[diagnostic::do_not_recommend]
+impl<P: InputPort> AwaitedTarget for ExportedInput<'_, P> {
+    type Port = P;
+}
+
+/// A port at which a condition can wait for room: the [`Output`] of a node, or a graph's.
 #[diagnostic::on_unimplemented(
     message = "`room` waits for room at an output, but this port is an input",
     label = "this is an input",
@@ -224,6 +286,9 @@ pub trait AwaitedSource {}
 
 #[diagnostic::do_not_recommend]
 impl<P: OutputPort> AwaitedSource for Output<P> {}
+
+#[diagnostic::do_not_recommend]
+impl<P: OutputPort> AwaitedSource for ExportedOutput<'_, P> {}
 
 /// Implemented for the place of messages for which `stream_done` can wait: [`Device`].
 #[diagnostic::on_unimplemented(

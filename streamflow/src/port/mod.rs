@@ -41,6 +41,7 @@
 pub(crate) mod connect;
 pub(crate) mod edge_copy;
 pub(crate) mod ends;
+pub(crate) mod exported;
 pub(crate) mod info;
 pub(crate) mod input;
 pub(crate) mod outlet;

@@ -37,6 +37,23 @@ pub struct Outlet<T: Message> {
     evicted: Vec<Envelope<T::Item>>,
 }
 
+/// An outlet for messages of the item `I`, with one owner or several.
+pub(super) trait Outgoing<I> {
+    /// Adds an edge with this queue.
+    fn connect(&mut self, queue: Sender<I>, copy: Option<EdgeCopy<I>>);
+}
+
+impl<T: Message> Outgoing<T::Item> for Outlet<T> {
+    fn connect(&mut self, queue: Sender<T::Item>, copy: Option<EdgeCopy<T::Item>>) {
+        self.readers += usize::from(copy.is_none());
+        let copy = copy.map(|how| Box::new(OwnCopy { how, made: None }));
+        self.edges.push(OutgoingEdge { queue, copy });
+        // Reserve space for one dropped message per edge now, so that no drop allocates during a run.
+        self.evicted.reserve(self.edges.len() + 1);
+        self.is_unshared = self.readers == 1 && self.edges.len() == 1;
+    }
+}
+
 struct OutgoingEdge<T> {
     queue: Sender<T>,
     /// How the edge copies each message, if it is marked with `#[copy]` or `#[transfer]`.
@@ -62,15 +79,6 @@ impl<T: Message> Outlet<T> {
             has_emitted: false,
             evicted: Vec::new(),
         }
-    }
-
-    pub(super) fn connect(&mut self, queue: Sender<T::Item>, copy: Option<EdgeCopy<T::Item>>) {
-        self.readers += usize::from(copy.is_none());
-        let copy = copy.map(|how| Box::new(OwnCopy { how, made: None }));
-        self.edges.push(OutgoingEdge { queue, copy });
-        // Reserve space for one dropped message per edge now, so that no drop allocates during a run.
-        self.evicted.reserve(self.edges.len() + 1);
-        self.is_unshared = self.readers == 1 && self.edges.len() == 1;
     }
 
     /// Stores a message until the tick has succeeded. `stream` is the stream on which the message is sent: it is made to wait for

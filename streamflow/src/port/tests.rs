@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::outlet::Outlet;
+use super::outlet::{Outgoing, Outlet};
 use crate::context::{ExecutionContext, SingleStream, Streams};
 use crate::driver::host::{HostDriver, LogAction, Policy};
 use crate::driver::{Driver, DriverResult, Layer, RawEvent, RawStream};

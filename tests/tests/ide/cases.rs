@@ -48,6 +48,14 @@ const fn streams(typed: &'static str, answer: Answer) -> Case {
     case("#[streams(GPU)]", typed, answer)
 }
 
+const fn inside(typed: &'static str, answer: Answer) -> Case {
+    case("/*inside*/", typed, answer)
+}
+
+const fn outside(typed: &'static str, answer: Answer) -> Case {
+    case("/*outside*/", typed, answer)
+}
+
 const fn compute(typed: &'static str, answer: Answer) -> Case {
     case("/*compute*/", typed, answer)
 }
@@ -93,6 +101,15 @@ pub(crate) const CASES: &[Case] = &[
     edge("left.frame >> (cast.src, |);", NODES),
     first_edge("le|ft.frame >> cast.src;", NODES),
     first_edge("left.frame >> ca|st.src;", NODES),
+    // Completion of the ports of a graph, outside and inside of it.
+    outside("prepare.|", Offers(&["bytes", "floats"])),
+    outside("source.frame >> prepare.|;", Offers(&["bytes", "floats"])),
+    inside("|", Offers(&["bytes", "floats", "inner"])),
+    inside("inner.dst >> |;", Offers(&["bytes", "floats", "inner"])),
+    inside("inner.|", PORTS_OF_CAST),
+    case("graph.prepare().inner();", "graph.prepare().in|;", OffersToo(&["inner"])),
+    case("graph.prepare_mut().inner_mut();", "graph.prepare_mut().in|;", OffersToo(&["inner_mut"])),
+    case("graph.params().prepare().inner()", "graph.params().prepare().in|", OffersToo(&["inner"])),
     // Completion of types and values.
     edge("let more: Cam| = Camera::new();", OffersToo(&["Camera"])),
     edge("let more: Camera = Camera::n|;", OffersToo(&["new"])),
@@ -135,11 +152,14 @@ pub(crate) const CASES: &[Case] = &[
     when("#[when(stream_done(s|rc))]", Shows(&["program::Cast_Ports", "pub src: Input<Cast_src>"])),
     case("src: &Tensor", "src: &Ten|sor", Shows(&["streamflow::memory::tensor", "pub struct Tensor<T>"])),
     case("dst: Tensor", "dst: Ten|sor", Shows(&["streamflow::memory::tensor", "pub struct Tensor<T>"])),
+    case("source.frame >> prepare.bytes", "source.frame >> prepare.by|tes", Shows(&["program::Prepare_Ports", "pub bytes: ExportedInput<'a, Prepare_bytes>"])),
+    case("bytes >> inner.src", "by|tes >> inner.src", Shows(&["program::Prepare_Ports", "pub bytes: ExportedInput<'a, Prepare_bytes>"])),
+    case("input bytes: &Tensor", "input bytes: &Ten|sor", Shows(&["streamflow::memory::tensor", "pub struct Tensor<T>"])),
     // The editor shows each item that a name declares. Exactly these are renamed with the name.
     case("let left", "let le|ft", Shows(&[
         "program::Stereo", "pub fn left(&self) -> &Camera",
-        "program::StereoHandle", "pub fn left(&self) -> &<Camera as ::streamflow::__private::Operator>::Params",
-        "program::Stereo", "pub fn left_mut(&mut self) -> &mut Camera",
+        "program::StereoHandle", "pub fn left(&self) -> &<Camera as ::streamflow::__private::NodeType>::Params",
+        "program::Stereo", "pub fn left_mut(&mut self) -> <Camera as ::streamflow::__private::NodeType>::Mut<'_>",
     ])),
     case("src: &Tensor", "s|rc: &Tensor", Shows(&[
         "program::Cast_Ports", "pub src: Input<Cast_src>",
@@ -150,6 +170,9 @@ pub(crate) const CASES: &[Case] = &[
         "program", "pub struct StereoHandle()",
     ])),
     // Go to definition.
+    case("source.frame >> prepare.bytes", "source.frame >> prepare.by|tes", Leads("        input bytes: &Tensor<u8>;")),
+    case("bytes >> inner.src", "by|tes >> inner.src", Leads("        input bytes: &Tensor<u8>;")),
+    case("prepare.floats >> _", "pre|pare.floats >> _", Leads("        let prepare: Prepare")),
     first_edge("left.fr|ame >> cast.src;", Leads("    frame: Tensor<u8>,")),
     first_edge("left.frame >> cast.s|rc;", Leads("    src: &Tensor<u8>,")),
     first_edge("right.frame >> ca|st.src;", Leads("        let cast: Cast")),
@@ -178,11 +201,18 @@ pub(crate) const CASES: &[Case] = &[
         "fresh: &Tensor<u8>,",
         "#[when(stream_done(fresh))]",
         "left.frame >> cast.fresh;",
+        "bytes >> inner.fresh;",
     ])),
     case("gain: f32", "ga|in: f32", Renames(&[
         "fresh: f32,",
         "let gain = self.fresh;",
+        "graph.params().prepare().inner().set_fresh(2.0);",
         "graph.params().cast().set_fresh(2.0);",
+    ])),
+    case("input bytes", "input by|tes", Renames(&[
+        "input fresh: &Tensor<u8>;",
+        "fresh >> inner.src;",
+        "source.frame >> prepare.fresh;",
     ])),
     // A mistake in another statement changes nothing.
     case("right.frame >> _;", "right.frame >> shw.image; left.fr|ame >> _;", Shows(&["program::Camera_Ports", "pub frame: Output<Camera_frame>"])),

@@ -69,6 +69,35 @@ graph! {
     }
 }
 
+graph! {
+    /// Converts frames.
+    pub struct Prepare(gain: f32) {
+        /// The bytes of a camera.
+        input bytes: &Tensor<u8>;
+        output floats: Tensor<f32>;
+        let inner: Cast = Cast::new(gain);
+        bytes >> inner.src;
+        inner.dst >> floats;
+        /*inside*/
+    }
+}
+
+graph! {
+    pub struct Prepared {
+        let source: Camera = Camera::new();
+        let prepare: Prepare = Prepare::new(1.0);
+        source.frame >> prepare.bytes;
+        prepare.floats >> _;
+        /*outside*/
+    }
+}
+
+fn change(graph: &mut Prepared) {
+    graph.prepare().inner();
+    graph.params().prepare().inner().set_gain(2.0);
+    graph.prepare_mut().inner_mut();
+}
+
 fn set(graph: &mut Stereo) {
     graph.params().cast().set_gain(2.0);
     graph.cast_mut();

@@ -3,14 +3,20 @@
 use proc_macro2::Ident;
 use syn::Expr;
 
+use super::ports::inner_ports;
 use crate::diagnostic::Errors;
 use crate::expression::whole_number;
 use crate::graph::conditions::{Condition, ConditionKind};
-use crate::graph::model::{Edge, Node};
-use crate::graph::parts::unraw_name;
+use crate::graph::model::{Edge, Node, OwnPort};
+use crate::graph::parts::{Port, Side, unraw_name};
 
 /// Reports each condition of these nodes that waits for more messages than the edges to its inputs hold.
-pub(super) fn check_numbers(nodes: &[Node], edges: &[Edge], errors: &mut Errors) {
+pub(super) fn check_numbers(
+    nodes: &[Node],
+    edges: &[Edge],
+    ports: &[OwnPort],
+    errors: &mut Errors,
+) {
     for node in nodes {
         for condition in node.attributes.conditions.iter().flat_map(Condition::each) {
             let needs = match &condition.kind {
@@ -24,7 +30,14 @@ pub(super) fn check_numbers(nodes: &[Node], edges: &[Edge], errors: &mut Errors)
                 _ => Vec::new(),
             };
             for (inputs, messages) in needs {
-                check_number(node, inputs, messages, edges, errors);
+                // The edge of the graph around this one is not known here.
+                let is_own = |(inner, _): (&Port, &OwnPort)| {
+                    unraw_name(&inner.node) == node.unraw_name()
+                        && inputs.iter().any(|input| unraw_name(input) == unraw_name(&inner.name))
+                };
+                if !inner_ports(ports, Side::Input).any(is_own) {
+                    check_number(node, inputs, messages, edges, errors);
+                }
             }
         }
     }

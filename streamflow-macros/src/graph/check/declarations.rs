@@ -8,7 +8,9 @@ use super::pools::{self, LeftOutPools};
 use crate::diagnostic::Errors;
 use crate::graph::model::Node;
 use crate::graph::parts::{NodeParts, Param, Pool, Port, unraw_name};
-use crate::graph::syntax::{BrokenStatement, EdgeStatement, NodeStatement, Statement};
+use crate::graph::syntax::{
+    BrokenStatement, EdgeStatement, NodeStatement, PortStatement, Statement,
+};
 
 /// Names that the expansion gives to its own fields and constants. A node with such a name is reported and left out.
 const RESERVED: &[&str] = &["__streamflow", "__sized", "__GREEN"];
@@ -21,6 +23,7 @@ pub(super) struct Declarations {
     pub(super) nodes: Vec<Node>,
     pub(super) names: NodeNames,
     pub(super) edges: Vec<EdgeStatement>,
+    pub(super) ports: Vec<PortStatement>,
     /// The parts of nodes with mistakes that are still user code to be checked: see `Graph::left_out`.
     pub(super) left_out: Vec<NodeParts>,
 }
@@ -88,7 +91,8 @@ pub(super) enum PortNode {
 /// Sorts the statements by kind, and reports names that are declared twice.
 pub(super) fn collect(statements: Vec<Statement>, errors: &mut Errors) -> Declarations {
     let mut declarations = Declarations::default();
-    let Declarations { pools, left_out_pools, nodes, names, edges, left_out } = &mut declarations;
+    let Declarations { pools, left_out_pools, nodes, names, edges, ports, left_out } =
+        &mut declarations;
     for statement in statements {
         match statement {
             Statement::Pool(pool) => pools::declare_pool(pool, pools, left_out_pools, errors),
@@ -101,6 +105,7 @@ pub(super) fn collect(statements: Vec<Statement>, errors: &mut Errors) -> Declar
                 }
             }
             Statement::Edge(edge) => edges.push(edge),
+            Statement::Port(port) => ports.push(port),
             Statement::Broken(BrokenStatement { node, pool, parts }) => {
                 left_out_pools.add(pool);
                 left_out.push(parts);

@@ -6,9 +6,10 @@ use std::collections::{HashMap, HashSet};
 use proc_macro2::Ident;
 
 use super::declarations::{NodeNames, PortNode};
+use super::ports::{self, Borders, inner_ports};
 use crate::diagnostic::Errors;
-use crate::graph::model::{Discard, Edge, Node, Nodes};
-use crate::graph::parts::{Carries, Param, Pool, Port, Streams, unraw_name};
+use crate::graph::model::{Discard, Edge, Node, Nodes, OwnPort};
+use crate::graph::parts::{Carries, End, Param, Pool, Port, Side, Streams, unraw_name};
 use crate::graph::syntax::{EdgeStatement, Target};
 
 /// The edges and discards that the edge statements declare. Each edge leads to one input.
@@ -26,44 +27,66 @@ pub(super) fn connect(
     nodes: &Nodes,
     names: &NodeNames,
     params: &[Param],
+    ports: &mut [OwnPort],
     errors: &mut Errors,
 ) -> Connections {
     let (mut edges, mut discards, mut unknown_nodes) = (Vec::new(), Vec::new(), Vec::new());
-    let mut may_connect = |port: &Port| match names.find(port, params) {
-        PortNode::Declared => true,
-        PortNode::Unknown => {
-            unknown_nodes.push(port.node.clone());
-            true
-        }
-        PortNode::LeftOut => false,
-        PortNode::Param => {
-            let name = unraw_name(&port.node);
-            errors.at(&port.node, format!("`{name}` is a parameter of this graph, not a node"));
-            false
+    let mut borders = Borders::new(ports);
+    let mut may_connect = |end: &End, errors: &mut Errors| {
+        let End::Node(port) = end else { return true };
+        match names.find(port, params) {
+            PortNode::Declared => true,
+            PortNode::Unknown => {
+                unknown_nodes.push(port.node.clone());
+                true
+            }
+            PortNode::LeftOut => false,
+            PortNode::Param => {
+                let name = unraw_name(&port.node);
+                errors.at(&port.node, format!("`{name}` is a parameter of this graph, not a node"));
+                false
+            }
         }
     };
     for mut statement in statements {
         statement.ports_mut().for_each(|port| spell_as_declared(port, nodes));
         let EdgeStatement { attributes, output, arrow, target } = statement;
-        let has_output = may_connect(&output);
+        let has_output = may_connect(&output, errors);
         let (inputs, in_group) = match target {
             Target::Input(input) => (vec![input], false),
             Target::Group(inputs) => (inputs, true),
             Target::Discard(underscore) => {
-                if has_output {
-                    discards.push(Discard { output, arrow, underscore });
+                match output {
+                    End::Node(output) if has_output => {
+                        discards.push(Discard { output, arrow, underscore });
+                    }
+                    End::Node(_) => {}
+                    End::Own(own) => errors.at(
+                        &own,
+                        format!(
+                            "`{own}` is a port of this graph; an output of a node is discarded"
+                        ),
+                    ),
                 }
                 continue;
             }
         };
         for input in inputs {
-            if may_connect(&input) && has_output {
-                let (output, attributes) = (output.clone(), attributes.clone());
-                edges.push(Edge { output, arrow, input, attributes, in_group, is_shared: false });
+            if !may_connect(&input, errors) || !has_output {
+                continue;
+            }
+            match (&output, input) {
+                (End::Node(output), End::Node(input)) => {
+                    let (output, attributes) = (output.clone(), attributes.clone());
+                    let is_shared = false;
+                    edges.push(Edge { output, arrow, input, attributes, in_group, is_shared });
+                }
+                (from, to) => borders.add((from, arrow, &to), &attributes, in_group, errors),
             }
         }
     }
-    mark_shared(&mut edges);
+    ports::check(ports, errors);
+    mark_shared(&mut edges, ports);
     Connections { edges, discards, unknown_nodes }
 }
 
@@ -76,16 +99,29 @@ fn spell_as_declared(port: &mut Port, nodes: &Nodes) {
     }
 }
 
-/// Sets `is_shared` in each edge whose output sends the same message, without a copy, to several inputs.
-fn mark_shared(edges: &mut [Edge]) {
+/// Sets `is_shared` in each edge whose output sends the same message, without a copy, to several inputs. An output of the graph is a
+/// reader of the output inside, and the inputs inside share the message of an input of the graph.
+fn mark_shared(edges: &mut [Edge], ports: &mut [OwnPort]) {
     let mut consumers: HashMap<String, usize> = HashMap::new();
-    for edge in &*edges {
-        if edge.attributes.carries == Carries::Message {
-            *consumers.entry(edge.output.to_string()).or_default() += 1;
-        }
+    let of_edges = edges.iter().filter(|edge| !edge.attributes.has_copy());
+    let of_edges = of_edges.map(|edge| edge.output.to_string());
+    let of_ports = inner_ports(ports, Side::Output).map(|(inner, _)| inner.to_string());
+    for output in of_edges.chain(of_ports) {
+        *consumers.entry(output).or_default() += 1;
     }
+    let is_shared =
+        |output: &Port| consumers.get(&output.to_string()).is_some_and(|&count| count > 1);
     for edge in edges {
-        edge.is_shared = consumers.get(&edge.output.to_string()).is_some_and(|&count| count > 1);
+        edge.is_shared = is_shared(&edge.output);
+    }
+    for port in ports {
+        let several = port.borders.len() > 1;
+        for border in &mut port.borders {
+            border.is_shared = match port.side {
+                Side::Output => is_shared(&border.inner),
+                Side::Input => several,
+            };
+        }
     }
 }
 
@@ -131,8 +167,15 @@ pub(super) fn check_duplicates(edges: &[Edge], errors: &mut Errors) {
 }
 
 /// Reports outputs that are discarded twice, and outputs that are discarded although an edge leads from them.
-pub(super) fn check_discards(discards: &[Discard], edges: &[Edge], errors: &mut Errors) {
-    let consumed: HashSet<String> = edges.iter().map(|edge| edge.output.to_string()).collect();
+pub(super) fn check_discards(
+    discards: &[Discard],
+    edges: &[Edge],
+    ports: &[OwnPort],
+    errors: &mut Errors,
+) {
+    let exported = inner_ports(ports, Side::Output).map(|(inner, _)| inner);
+    let consumed = edges.iter().map(|edge| &edge.output).chain(exported);
+    let consumed: HashSet<String> = consumed.map(ToString::to_string).collect();
     let mut discarded = HashSet::new();
     for discard in discards {
         let output = discard.output.to_string();

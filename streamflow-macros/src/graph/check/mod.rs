@@ -8,6 +8,7 @@ mod header;
 mod nodes;
 mod order;
 mod pools;
+mod ports;
 mod toposort;
 
 use self::declarations::Declarations;
@@ -22,19 +23,24 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
     let mut header = header::check_header(header, errors);
     let mut declarations = declarations::collect(statements, errors);
     declarations.leave_out_nodes_named_as_pools(errors);
-    let Declarations { pools, left_out_pools, mut nodes, names, edges, left_out } = declarations;
-    let shadows_operator = nodes::check_graph_name(&header.name, &nodes, errors);
+    let Declarations { pools, left_out_pools, mut nodes, names, edges, ports, left_out } =
+        declarations;
+    let mut ports = ports::declare(ports, &header, &nodes, errors);
+    let shadows_operator = nodes::check_graph_name(&header.name, !ports.is_empty(), &nodes, errors);
     nodes::check_accessors(&mut nodes, errors);
     pools::check_pool_uses(&pools, &left_out_pools, &mut nodes, errors);
     pools::check_green_contexts(&pools, &left_out_pools, &mut header, errors);
     pools::check_values(&pools, &header, errors);
+    if !ports.is_empty() {
+        ports::check_header(&mut header, &pools, errors);
+    }
     let nodes = Nodes::new(nodes);
-    let connections = edges::connect(edges, &nodes, &names, &header.params, errors);
+    let connections = edges::connect(edges, &nodes, &names, &header.params, &mut ports, errors);
     let Connections { edges, discards, unknown_nodes } = connections;
     edges::check_transfers(&edges, &nodes, &pools, errors);
     edges::check_duplicates(&edges, errors);
-    edges::check_discards(&discards, &edges, errors);
-    conditions::check_numbers(&nodes, &edges, errors);
+    edges::check_discards(&discards, &edges, &ports, errors);
+    conditions::check_numbers(&nodes, &edges, &ports, errors);
     let order = order::order_nodes(&nodes, &edges, errors);
     order::check_policies(&nodes, &edges, errors);
     if errors.is_empty() {
@@ -52,6 +58,7 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
         nodes,
         edges,
         discards,
+        ports,
         order,
         left_out,
         has_unknown_nodes: !unknown_nodes.is_empty(),

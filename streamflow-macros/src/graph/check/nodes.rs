@@ -29,12 +29,24 @@ const OF_GRAPH: &[&str] = &[
 
 /// Reports nodes whose operator has the name of the graph, and returns whether there are any. The graph's struct would shadow the
 /// operator.
-pub(super) fn check_graph_name(graph: &Ident, nodes: &[Node], errors: &mut Errors) -> bool {
+pub(super) fn check_graph_name(
+    graph: &Ident,
+    has_ports: bool,
+    nodes: &[Node],
+    errors: &mut Errors,
+) -> bool {
     let mut shadows_operator = false;
     for node in nodes {
         if matches!(&node.ty, Type::Path(path) if path.path.is_ident(graph)) {
-            let text =
-                format!("`{graph}` is this graph, and not an operator; give one another name");
+            let text = match has_ports {
+                true => format!(
+                    "graph `{graph}` contains itself, as node `{}`: it would have no end; name another graph or operator",
+                    node.unraw_name()
+                ),
+                false => {
+                    format!("`{graph}` is this graph, and not an operator; give one another name")
+                }
+            };
             errors.at(&node.ty, text);
             shadows_operator = true;
         }

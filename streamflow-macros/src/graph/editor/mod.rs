@@ -25,7 +25,7 @@ use syn::ext::IdentExt;
 use super::model::Graph;
 use super::{check, expand, parse};
 use crate::diagnostic::Errors;
-use crate::editor::outline;
+use crate::editor::{away_from_user, outline, relocate};
 
 /// Expands one use of `graph!` for an editor.
 pub(crate) fn graph_in_an_editor(tokens: TokenStream) -> TokenStream {
@@ -38,7 +38,8 @@ pub(crate) fn graph_in_an_editor(tokens: TokenStream) -> TokenStream {
         let items = outline(expand::expand_api(&graph), &|name| {
             declared.get(&name.unraw().to_string()).copied()
         });
-        quote!(#probe #items)
+        let ports = graph.has_ports().then(|| write_ports(&graph));
+        quote!(#probe #items #ports)
     });
     // The errors come last, since an editor completes only in the tokens before them.
     [expanded.unwrap_or_default(), errors.into_tokens()].into_iter().collect()
@@ -55,10 +56,35 @@ fn body_of(tokens: TokenStream) -> Option<TokenStream> {
 /// Returns the names that a graph declares for its user, as those of its methods, each with the location of the user's token.
 fn declared_names(graph: &Graph) -> HashMap<String, Span> {
     let name = &graph.header.name;
-    let of_graph = ["", "Handle"].map(|end| (format!("{}{end}", name.unraw()), name.span()));
+    let of_graph = ["", "Handle", "Mut"].map(|end| (format!("{}{end}", name.unraw()), name.span()));
     let nodes = graph.nodes.iter().filter(|node| node.has_accessors);
     let of_nodes = nodes.flat_map(|node| {
         ["", "_mut"].map(|end| (format!("{}{end}", node.unraw_name()), node.name.span()))
     });
     of_nodes.chain(of_graph).collect()
+}
+
+/// Writes the struct with the ports of the graph. The names of the ports are the user's tokens, so an editor finds and renames them
+/// there.
+fn write_ports(graph: &Graph) -> TokenStream {
+    let name = away_from_user(&expand::named(graph, "_Ports"));
+    let fields = expand::port_items(graph, false).fields.into_iter().zip(&graph.ports);
+    let fields = fields.map(|(field, port)| {
+        let mut is_found = false;
+        field
+            .into_iter()
+            .map(move |token| match token {
+                TokenTree::Ident(word) if word == port.name && !is_found => {
+                    is_found = true;
+                    TokenTree::Ident(word)
+                }
+                other => {
+                    relocate(other.into()).into_iter().next().unwrap_or_else(|| unreachable!())
+                }
+            })
+            .collect::<TokenStream>()
+    });
+    let fields: TokenStream = fields.collect();
+    let before = relocate(quote!(#[allow(warnings)] pub struct));
+    quote!(#before #name<'a> { #fields })
 }

@@ -10,7 +10,7 @@ use syn::ext::IdentExt;
 
 use super::words::{self, ATTRIBUTE, Kind, List, Word};
 use crate::editor::{away_from_user, is_word, relocate};
-use crate::graph::expand::operator_item;
+use crate::graph::expand::{named, operator_item};
 use crate::graph::model::{Graph, Node};
 use crate::graph::parts::Pool;
 use crate::tokens::split;
@@ -24,8 +24,13 @@ pub(super) fn write(graph: &Graph, body: TokenStream) -> TokenStream {
     });
     let fields = graph.nodes.iter().map(|node| {
         let name = away_from_user(&node.name);
-        let ports = relocate(operator_item(&node.ty, "Ports"));
+        let ports = relocate(operator_item(&node.ty, "__Ports"));
         quote!(#name: #ports)
+    });
+    let own = graph.ports.iter().map(|port| away_from_user(&port.name));
+    let ports = graph.has_ports().then(|| {
+        let ports = away_from_user(&named(graph, "_Ports"));
+        quote!(fn ports() -> &'static #ports<'static> { loop {} })
     });
     let words = words::define_all(graph);
     let pools = graph.pools.iter().map(write_pool);
@@ -46,10 +51,11 @@ pub(super) fn write(graph: &Graph, body: TokenStream) -> TokenStream {
                 #statements
                 ::core::result::Result::Ok(())
             }
-            struct nodes { #(#fields,)* }
+            struct nodes { #(#fields,)* #(#own: (),)* }
             impl nodes {
                 fn all() -> &'static Self { loop {} }
                 fn graph() -> &'static #name { loop {} }
+                #ports
             }
             #words
         };
@@ -90,6 +96,9 @@ struct Probe<'a> {
 
 impl Probe<'_> {
     fn write_statement(&mut self, tokens: &[TokenTree]) {
+        if self.write_own_port(tokens) {
+            return;
+        }
         let declared = tokens.iter().skip_while(|token| !is_word(token, "let")).nth(1);
         let mut rest = tokens;
         while let [first, after @ ..] = rest {
@@ -118,6 +127,27 @@ impl Probe<'_> {
         self.write_node_here();
     }
 
+    /// Writes the type in `input name: Type` or `output name: Type`. Returns whether the statement declares a port of the graph.
+    fn write_own_port(&mut self, tokens: &[TokenTree]) -> bool {
+        let is_sign = |token: &TokenTree| matches!(token, TokenTree::Punct(_));
+        let keyword =
+            tokens.iter().position(|token| is_word(token, "input") || is_word(token, "output"));
+        let Some([_, TokenTree::Ident(name), colon, ty @ ..]) =
+            keyword.and_then(|at| tokens.get(at..))
+        else {
+            return false;
+        };
+        if !is_sign(colon) || !self.is_own(name) {
+            return false;
+        }
+        self.written.extend(quote!(let _: ::core::option::Option<#(#ty)*>;));
+        true
+    }
+
+    fn is_own(&self, name: &Ident) -> bool {
+        self.graph.ports.iter().any(|port| port.name.unraw() == name.unraw())
+    }
+
     /// Writes `nodes::all()`, where the user may add the name of a node.
     fn write_node_here(&mut self) {
         self.written.extend(quote!(let _ = &nodes::all();));
@@ -141,6 +171,7 @@ impl Probe<'_> {
                 let accessor = known.has_accessors.then(|| quote!(let _ = nodes::graph().#node();));
                 quote!(let _ = &nodes::all().#field #port; #accessor)
             }
+            None if port.is_none() && self.is_own(node) => quote!(let _ = &nodes::ports().#node;),
             None => quote!(let _ = &nodes::all().#node #port;),
         };
         self.written.extend(written);

@@ -7,10 +7,11 @@
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 
+use super::checked::value_type;
 use super::idents::{hygienic, hygienic_platform};
 use crate::expression::evaluate;
 use crate::graph::model::{Graph, Node};
-use crate::graph::parts::{OnFailure, Param};
+use crate::graph::parts::{Header, OnFailure};
 
 /// Returns the name of a node's closure, or `None` if the node has no `#[on_failure(restart(…))]`.
 pub(super) fn again(index: usize, node: &Node) -> Option<Ident> {
@@ -22,15 +23,15 @@ pub(super) fn again(index: usize, node: &Node) -> Option<Ident> {
 pub(super) fn make_closures(graph: &Graph) -> TokenStream {
     let nodes = graph.nodes.iter().enumerate();
     let closures = nodes.filter_map(|(index, node)| {
-        again(index, node).map(|again| make_closure(&again, index, node, &graph.header.params))
+        again(index, node).map(|again| make_closure(&again, index, node, &graph.header))
     });
     closures.collect()
 }
 
-fn make_closure(again: &Ident, index: usize, node: &Node, params: &[Param]) -> TokenStream {
-    let (ty, value) = (&node.ty, &node.value);
+fn make_closure(again: &Ident, index: usize, node: &Node, header: &Header) -> TokenStream {
+    let (ty, value) = (&value_type(header, node), &node.value);
     let (platform, kept_platform) = (hygienic_platform(), hygienic("kept_platform", index));
-    let params = params.iter().map(|param| &param.name);
+    let params = header.params.iter().map(|param| &param.name);
     let named = params.filter(|name| may_name(value.to_token_stream(), name));
     // The same tokens clone a parameter for the closure and for each call: rustc prints equal errors once.
     let keep = named.map(|name| {

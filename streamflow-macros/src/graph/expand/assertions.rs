@@ -12,7 +12,7 @@ use super::paths::{operator_item, pool_ref, private_call};
 use super::{chunk, pools};
 use crate::graph::conditions::{Condition, ConditionKind};
 use crate::graph::model::{Edge, Graph, Node};
-use crate::graph::parts::{Carries, Port, Streams, unraw_name};
+use crate::graph::parts::{Carries, NodeAttributes, Port, Side, Streams, unraw_name};
 use crate::graph::spans::Underline;
 
 /// Writes a constant `const name: () = check;` for each check.
@@ -32,12 +32,16 @@ pub(super) fn assert_nodes(graph: &Graph) -> TokenStream {
     let mut ports: Vec<ConnectedPorts> =
         graph.nodes.iter().map(|_| ConnectedPorts::default()).collect();
     let discarded = graph.discards.iter().map(|discard| &discard.output);
-    for port in graph.edges.iter().flat_map(|edge| [&edge.output, &edge.input]).chain(discarded) {
+    let of_edges = graph.edges.iter().flat_map(|edge| [&edge.output, &edge.input]);
+    let of_ports = graph.borders().map(|(_, border)| &border.inner);
+    for port in of_edges.chain(discarded).chain(of_ports) {
         if let Some(index) = graph.nodes.index_of(port) {
             ports[index].named.push(unraw_name(&port.name));
         }
     }
-    for Edge { input, .. } in &graph.edges {
+    let inputs = graph.edges.iter().map(|edge| &edge.input);
+    let exported = graph.borders().filter(|(port, _)| port.side == Side::Input);
+    for input in inputs.chain(exported.map(|(_, border)| &border.inner)) {
         if let Some(index) = graph.nodes.index_of(input) {
             ports[index].count_producer(unraw_name(&input.name));
         }
@@ -57,14 +61,15 @@ pub(super) fn assert_nodes(graph: &Graph) -> TokenStream {
 /// Writes the value `NodePorts { … }` of one node.
 fn node_ports(node: &Node, ConnectedPorts { named, .. }: &ConnectedPorts) -> TokenStream {
     let name = node.unraw_name();
-    let [operator, inputs, outputs] =
-        ["NAME", "INPUTS", "OUTPUTS"].map(|name| operator_item(&node.ty, name));
+    let [operator, inputs, outputs, is_graph] =
+        ["NAME", "INPUTS", "OUTPUTS", "IS_GRAPH"].map(|name| operator_item(&node.ty, name));
     let runs_without_messages =
         node.attributes.conditions.iter().any(Condition::runs_without_messages);
     quote! {
         ::streamflow::__private::NodePorts {
             node: #name,
             operator: #operator,
+            is_graph: #is_graph,
             inputs: #inputs,
             outputs: #outputs,
             named: &[#(#named,)*],
@@ -120,10 +125,34 @@ pub(super) fn assert_workers(graph: &Graph) -> TokenStream {
         graph.nodes.iter().filter_map(|node| Some((node, node.attributes.worker.as_ref()?)));
     let assertions = named.map(|(node, worker)| {
         let (name, text) = (node.unraw_name(), unraw_name(worker));
-        let [operator, stays] = ["NAME", "STAYS"].map(|name| operator_item(&node.ty, name));
-        let args = quote!(#name, #operator, #text, #stays);
+        let [operator, is_graph, stays] =
+            ["NAME", "IS_GRAPH", "STAYS"].map(|name| operator_item(&node.ty, name));
+        let args = quote!(#name, (#operator, #is_graph), #text, #stays);
         let check = private_call(Underline::one(worker.span()), "check_worker", args);
         assertion([("its_operator_may_run_on_a_worker", check)])
+    });
+    assertions.collect()
+}
+
+/// Writes checks that each node with conditions, or with a policy for failures, is an operator and no graph. rustc underlines the
+/// condition, or the name of the node for a policy.
+pub(super) fn assert_single_nodes(graph: &Graph) -> TokenStream {
+    let nodes = graph.nodes.iter().flat_map(|node| {
+        let NodeAttributes { count, conditions, on_failure, .. } = &node.attributes;
+        let count = count.as_ref().map(|count| ("count".to_owned(), Underline::all(count)));
+        let conditions =
+            conditions.iter().map(|one| (one.kind.name().to_owned(), Underline::all(&one.written)));
+        let policy = on_failure
+            .as_ref()
+            .map(|_| ("on_failure".to_owned(), Underline::one(node.name.span())));
+        count.into_iter().chain(conditions).chain(policy).map(move |(what, at)| (node, what, at))
+    });
+    let assertions = nodes.map(|(node, what, underline)| {
+        let name = node.unraw_name();
+        let [graph, is_graph] = ["NAME", "IS_GRAPH"].map(|name| operator_item(&node.ty, name));
+        let check =
+            private_call(underline, "check_one_node", quote!(#name, #graph, #is_graph, #what));
+        assertion([("it_is_of_one_node", check)])
     });
     assertions.collect()
 }
@@ -167,9 +196,10 @@ pub(super) fn assert_pool_uses(graph: &Graph) -> TokenStream {
     });
     let assertions = on_pools.map(|(node, pool)| {
         let (name, text) = (node.unraw_name(), pool.to_string());
-        let [operator, streams, inputs, outputs] =
-            ["NAME", "STREAMS", "INPUTS", "OUTPUTS"].map(|name| operator_item(&node.ty, name));
-        let args = quote!(#name, #operator, #text, #streams, [#inputs, #outputs]);
+        let [operator, is_graph, streams, inputs, outputs] =
+            ["NAME", "IS_GRAPH", "STREAMS", "INPUTS", "OUTPUTS"]
+                .map(|name| operator_item(&node.ty, name));
+        let args = quote!(#name, (#operator, #is_graph), #text, #streams, [#inputs, #outputs]);
         let check = private_call(Underline::one(pool.span()), "check_pool_use", args);
         assertion([("its_operator_has_a_use_for_the_pool", check)])
     });
@@ -180,24 +210,36 @@ pub(super) fn assert_pool_uses(graph: &Graph) -> TokenStream {
 /// one device, or on two devices if it has `#[transfer]`.
 pub(super) fn assert_edges(graph: &Graph) -> TokenStream {
     let mut first_outputs: HashMap<String, String> = HashMap::new();
-    let producers =
-        graph.edges.iter().filter_map(|edge| match first_outputs.entry(edge.input.to_string()) {
-            Entry::Occupied(first) => assert_single_producer(graph, edge, first.get()),
+    let of_edges =
+        graph.edges.iter().map(|edge| (&edge.input, edge.output.to_string(), edge.underline()));
+    let of_ports =
+        graph.borders().filter(|(port, _)| port.side == Side::Input).map(|(port, border)| {
+            (&border.inner, unraw_name(&port.name), border.underline(Side::Input))
+        });
+    let producers = of_edges.chain(of_ports).filter_map(|(input, output, underline)| {
+        match first_outputs.entry(input.to_string()) {
+            Entry::Occupied(first) => assert_single_producer(graph, input, underline, first.get()),
             Entry::Vacant(none) => {
-                none.insert(edge.output.to_string());
+                none.insert(output);
                 None
             }
-        });
+        }
+    });
     let devices = graph.edges.iter().filter_map(|edge| assert_devices(graph, edge));
     producers.chain(devices).collect()
 }
 
-/// Writes the check that the input of this edge may have several producers, since `first_output` feeds it already.
-fn assert_single_producer(graph: &Graph, edge: &Edge, first_output: &str) -> Option<TokenStream> {
-    let (text, node) = (edge.input.to_string(), graph.nodes.node_of(&edge.input)?);
-    let (input, inputs) = (unraw_name(&edge.input.name), operator_item(&node.ty, "INPUTS"));
+/// Writes the check that an input may have several producers, since `first_output` feeds it already.
+fn assert_single_producer(
+    graph: &Graph,
+    input: &Port,
+    underline: Underline,
+    first_output: &str,
+) -> Option<TokenStream> {
+    let (text, node) = (input.to_string(), graph.nodes.node_of(input)?);
+    let (input, inputs) = (unraw_name(&input.name), operator_item(&node.ty, "INPUTS"));
     let args = quote!(#text, #inputs, #input, #first_output);
-    let check = private_call(edge.underline(), "check_second", args);
+    let check = private_call(underline, "check_second", args);
     Some(assertion([("an_input_has_one_producer", check)]))
 }
 

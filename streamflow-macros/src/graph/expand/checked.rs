@@ -44,11 +44,22 @@ pub(super) fn name_checked_types(graph: &mut Graph) -> TokenStream {
 /// Returns the type of a node's field. rustc underlines a mistake at the user's type. If that type is no operator, the field has
 /// no type, and rustc reports no further error about the node.
 pub(super) fn node_type(header: &Header, node: &Node) -> TokenStream {
+    checked_type(header, node, "Type")
+}
+
+/// Returns the type of the value of a node's expression, as `node_type`.
+pub(super) fn value_type(header: &Header, node: &Node) -> TokenStream {
+    checked_type(header, node, "Value")
+}
+
+/// Returns a type that belongs to a node, as `node_type`: an item of the library's trait `CheckedNode`.
+pub(super) fn checked_type(header: &Header, node: &Node, name: &str) -> TokenStream {
     let (ty, is_operator) = (&node.ty, is_operator(header, node));
     let (first, last) = first_and_last(ty);
     let lead = quote_spanned!(first=> <);
+    let name = Ident::new(name, last);
     let path =
-        quote_spanned!(last=> as ::streamflow::__private::CheckedNode<{ #is_operator }>>::Type);
+        quote_spanned!(last=> as ::streamflow::__private::CheckedNode<{ #is_operator }>>::#name);
     quote!(#lead #ty #path)
 }
 

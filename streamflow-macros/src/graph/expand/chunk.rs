@@ -9,6 +9,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::again::again;
+use super::checked::value_type;
 use super::conditions::{self, make_conditions};
 use super::idents::{self, hygienic};
 use crate::expression::evaluate;
@@ -96,15 +97,16 @@ impl Chunk<'_> {
 
     /// Writes code that evaluates the user's expressions for the operators and counts of the chunk's nodes. It puts the values
     /// into a box, so that the stack frame of `new` has only their address.
-    pub(super) fn evaluate_values(&self) -> TokenStream {
+    pub(super) fn evaluate_values(&self, graph: &Graph) -> TokenStream {
         let values = self.nodes.iter().map(|&(index, node)| {
-            let (operator, ty, value) = (hygienic("operator", index), &node.ty, &node.value);
+            let (operator, value) = (hygienic("operator", index), &node.value);
             let count = node.attributes.count.as_ref().map(|number| {
                 let count = hygienic("count", index);
                 let (first, _) = first_and_last(number);
                 let number = evaluate(number, quote_spanned!(first=> ::core::primitive::u64));
                 quote!(let #count = #number;)
             });
+            let ty = &value_type(&graph.header, node);
             let value = match again(index, node) {
                 Some(again) => quote!(#again()?),
                 None => evaluate(value, ty),
@@ -140,9 +142,9 @@ impl Chunk<'_> {
     }
 
     /// Returns the type of the tuple of operators and counts in the box.
-    pub(super) fn values_type(&self) -> TokenStream {
+    pub(super) fn values_type(&self, graph: &Graph) -> TokenStream {
         let types = self.nodes.iter().map(|&(index, node)| {
-            let ty = &node.ty;
+            let ty = value_type(&graph.header, node);
             let count = &node.attributes.count;
             let count = count.is_some().then(|| quote!(::core::primitive::u64,));
             let restart =

@@ -4,15 +4,17 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::chunk::{self, Chunk};
-use super::idents::{graph_params, hygienic, hygienic_platform, single_stream};
+use super::idents::{
+    graph_params, hygienic, hygienic_platform, inside, options, path, single_stream,
+};
 use super::paths::{operator_item, pool_ref};
 use super::wiring;
-use super::{again, assertions, pools};
+use super::{again, assertions, handle, pools};
 use crate::expression::evaluate_and_drop;
 use crate::graph::model::Graph;
 use crate::graph::parts::{NodeParts, Streams};
 
-/// Writes the body of `new`. First come the pools that `new` makes, and then all other expressions of the user, those of
+/// Writes the body of `new`, or of the function that makes a graph with ports as a node. First come the pools that `new` makes, and then all other expressions of the user, those of
 /// conditions before those of operators. All of these can use the parameters. The nodes follow, and then the edges. For the
 /// edges, each node's name is bound to the node's ports, and may shadow a parameter with that name.
 pub(super) fn expand_new(graph: &Graph) -> TokenStream {
@@ -40,24 +42,28 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     let chunks: Vec<Chunk<'_>> = chunk::divide_nodes(graph);
     let again = again::make_closures(graph);
     let conditions = chunks.iter().filter_map(Chunk::make_conditions);
-    let values = chunks.iter().map(Chunk::evaluate_values);
+    let values = chunks.iter().map(|chunk| chunk.evaluate_values(graph));
     let (edge_options, wiring) = (wiring::evaluate_options(graph), wiring::connect_edges(graph));
     let nodes = chunks.iter().map(|chunk| chunk.make_nodes(graph, &live_pools));
     let nodes_taken_out = chunks.iter().map(Chunk::take_nodes_out);
     let fields = chunks.iter().flat_map(Chunk::fields);
-    let made = quote!(Self {
-        #(#fields,)*
-        __streamflow: ::streamflow::__private::GraphParts::new(#platform, #graph_params),
-    });
-    let made_graph = Ident::new("__graph", Span::mixed_site());
-    let made = quote! {
-        let mut #made_graph = #made;
-        ::streamflow::__private::finish(&mut #made_graph)?;
-        ::core::result::Result::Ok(#made_graph)
+    let fields: Vec<Ident> = fields.collect();
+    let made = match graph.has_ports() {
+        true => finish_as_node(graph, &fields),
+        false => {
+            let made_graph = Ident::new("__graph", Span::mixed_site());
+            quote! {
+                let mut #made_graph = Self {
+                    #(#fields,)*
+                    __streamflow: ::streamflow::__private::GraphParts::new(#platform, #graph_params),
+                };
+                ::streamflow::__private::finish(&mut #made_graph)?;
+                ::core::result::Result::Ok(#made_graph)
+            }
+        }
     };
     quote! {
         #use_params
-        let #platform = platform;
         #pool_values
         #device_checks
         #again
@@ -77,7 +83,7 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
 
 /// Declares the `SingleStream` that all nodes share, from the number of streams that their operators declare in total. If that is
 /// one stream, and the run adds none, no stream ever waits for another. Adopting nodes don't count, since they allocate no
-/// streams, nor do nodes on a pool of the default stream.
+/// streams, nor do nodes on a pool of the default stream. A graph with ports has that of the graph around it.
 fn declare_single_stream(graph: &Graph, live_pools: &[Ident]) -> TokenStream {
     let streams =
         graph.nodes.iter().filter(|node| !matches!(node.attributes.streams, Streams::Adopt)).map(
@@ -96,8 +102,31 @@ fn declare_single_stream(graph: &Graph, live_pools: &[Ident]) -> TokenStream {
             },
         );
     let (single_stream, declared) = (single_stream(), Ident::new("__declared", Span::mixed_site()));
+    if graph.has_ports() {
+        let options = options();
+        return quote!(let #single_stream = ::core::clone::Clone::clone(#options.single_stream););
+    }
     quote! {
         let #declared: ::core::primitive::usize = 0 #(+ #streams)*;
         let #single_stream = ::streamflow::__private::SingleStream::new(#declared);
+    }
+}
+
+/// Writes the end of the function that makes a graph with ports: the graph in its box, with its parameters in those of the graph
+/// around it.
+fn finish_as_node(graph: &Graph, fields: &[Ident]) -> TokenStream {
+    let (name, handle) = (&graph.header.name, handle::handle_name(graph));
+    let (inside, params, path, options) = (inside(), graph_params(), path(), options());
+    quote! {
+        ::streamflow::__private::GraphParams::add_graph(
+            #options.params,
+            #path,
+            ::core::clone::Clone::clone(&#params),
+            #handle(#params),
+        );
+        ::core::result::Result::Ok(::std::boxed::Box::new(#name {
+            #(#fields,)*
+            __streamflow: #inside.path(),
+        }))
     }
 }

@@ -8,7 +8,10 @@ use crate::graph::model::Graph;
 use crate::tokens::braced;
 
 /// Writes `pub struct Name { … }`, with a field for each node.
-pub(super) fn expand_struct(graph: &Graph, mermaid: &str) -> TokenStream {
+///
+/// The last field has a type without parameters: with the type of a node there, rustc would need to know while it decides whether
+/// that type is an operator whether this graph has a size, and so whether the type is an operator (E0391).
+pub(super) fn expand_struct(graph: &Graph, mermaid: &str, port_table: &TokenStream) -> TokenStream {
     let header = &graph.header;
     let (attributes, visibility, name) = (&header.attributes, &header.visibility, &header.name);
     let keyword = &header.keyword;
@@ -17,14 +20,17 @@ pub(super) fn expand_struct(graph: &Graph, mermaid: &str) -> TokenStream {
         quote!(#name: #node)
     });
     let picture = format!("\n```mermaid\n{mermaid}```");
-    let fields = quote! {
-        #(#nodes,)*
-        __streamflow: ::streamflow::__private::GraphParts,
+    // A graph with ports has no run of its own. It has its path in the graph around it.
+    let own = match graph.has_ports() {
+        true => quote!(::std::string::String),
+        false => quote!(::streamflow::__private::GraphParts),
     };
+    let fields = quote!(#(#nodes,)* __streamflow: #own,);
     // The braces have the span of the struct's name: rustc shows it if another item has the same name.
     let fields = braced(name.span(), fields);
     quote! {
         #(#attributes)*
+        #port_table
         #[doc = #picture]
         #visibility #keyword #name #fields
     }

@@ -17,7 +17,7 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
     let nodes = list_nodes(graph, &list);
     let fields = graph.nodes.iter().map(idents::field);
     let handle = handle::handle_name(graph);
-    let replays = graph.header.replays.then(|| {
+    let replays = graph.header.replays.is_some().then(|| {
         quote! {
             fn __streamflow_replays(&self) -> ::core::primitive::bool {
                 true
@@ -71,6 +71,16 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
 /// are a part of the test program, and `testing::kernels()` finds them even if no test makes the graph.
 pub(super) fn keep_for_tests(graph: &Graph) -> TokenStream {
     let name = &graph.header.name;
+    if graph.has_ports() {
+        return quote! {
+            #[cfg(test)]
+            #[used]
+            static __STREAMFLOW_OPERATORS: for<'a> fn(
+                &'a mut ::std::boxed::Box<#name>,
+                &mut ::std::vec::Vec<&'a mut dyn ::streamflow::__private::AnyNode>,
+            ) = <#name as ::streamflow::__private::RunsAsNode>::list;
+        };
+    }
     quote! {
         #[cfg(test)]
         #[used]
@@ -80,13 +90,13 @@ pub(super) fn keep_for_tests(graph: &Graph) -> TokenStream {
 }
 
 /// Writes code that appends the nodes to `list` in the order in which they run. The nodes are in variables with their names.
-fn list_nodes(graph: &Graph, list: &Ident) -> TokenStream {
+pub(super) fn list_nodes(graph: &Graph, list: &Ident) -> TokenStream {
     let chunks = graph.order.chunks(chunk::SIZE).map(|indices| {
-        let nodes = indices.iter().map(|&index| any_node(&graph.nodes[index]));
+        let nodes = indices.iter().map(|&index| list_node(&graph.nodes[index], list));
         quote! {
             {
                 let #list = &mut *#list;
-                ::streamflow::__private::in_own_frame(move || ::core::iter::Extend::extend(#list, [#(#nodes,)*]));
+                ::streamflow::__private::in_own_frame(move || { #(#nodes;)* });
             }
         }
     });
@@ -97,14 +107,14 @@ fn list_nodes(graph: &Graph, list: &Ident) -> TokenStream {
     }
 }
 
-/// Writes `any_node::<Type>(node)`. The call has the span of the node's type, so rustc reports a missing `impl Compute` at that
+/// Writes `list_nodes::<Type>(node, list)`. The call has the span of the node's type, so rustc reports a missing `impl Compute` at that
 /// type.
-fn any_node(node: &Node) -> TokenStream {
+fn list_node(node: &Node, list: &Ident) -> TokenStream {
     let (name, ty) = (idents::field(node), &node.ty);
     let (first, last) = first_and_last(ty);
     let ty = operator_item(ty, "__Checked");
-    let path = quote_spanned!(first=> ::streamflow::__private::any_node::<);
+    let path = quote_spanned!(first=> ::streamflow::__private::list_nodes::<);
     let end = quote_spanned!(last=> >);
-    let args = parenthesized(last, quote!(#name));
+    let args = parenthesized(last, quote!(#name, #list));
     quote!(#path #ty #end #args)
 }

@@ -27,6 +27,21 @@ pub(super) fn graph_params() -> Ident {
     Ident::new("__streamflow_params", Span::mixed_site())
 }
 
+/// Returns the name of the variable for the inside of a graph with ports: its path, and the options that its nodes take over.
+pub(super) fn inside() -> Ident {
+    Ident::new("__inside", Span::mixed_site())
+}
+
+/// Returns the name of the variable for the options of the node that a graph with ports is.
+pub(super) fn options() -> Ident {
+    Ident::new("__options", Span::mixed_site())
+}
+
+/// Returns the name of the variable for the path of a graph with ports.
+pub(super) fn path() -> Ident {
+    Ident::new("__path", Span::mixed_site())
+}
+
 /// Returns the name of the pool for nodes without `#[streams]` in a graph with green contexts. It names a constant, or a variable
 /// in `new`.
 pub(super) fn green() -> Ident {

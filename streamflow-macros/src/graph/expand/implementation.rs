@@ -3,10 +3,12 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
-use super::paths::parenthesized;
+use super::idents::hygienic_platform;
+use super::paths::{operator_call, operator_item, parenthesized};
 use super::{constructor, handle, idents};
 use crate::graph::model::{Graph, Node};
 use crate::graph::spans::first_and_last;
+use syn::Visibility;
 
 /// Writes the constants, `new`, the methods that run the graph, and the accessors of the operators.
 pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenStream {
@@ -21,10 +23,15 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
     let new = quote_spanned!(span=> fn new);
     let arguments = quote!(platform: &::streamflow::__private::Platform, #(#params,)*);
     let arguments = parenthesized(span, arguments);
-    let body = constructor::expand_new(graph);
-    let runs = expand_runs(graph);
+    let (body, platform) = (constructor::expand_new(graph), hygienic_platform());
+    let (runs, diagrams) = (expand_runs(graph), expand_diagrams(visibility, mermaid, dot));
     let nodes = graph.nodes.iter().filter(|node| node.has_accessors);
-    let accessors = nodes.map(|node| expand_accessors(graph, node));
+    let accessors = nodes.map(|node| {
+        let shown = expand_accessor(visibility, node);
+        let this = quote!(self);
+        let changed = expand_accessor_mut(visibility, node, &quote!(&mut self), &this, &quote!('_));
+        quote!(#shown #changed)
+    });
     let params = quote!(::streamflow::__private::GraphParts::params(&self.__streamflow));
     let (handle, loading) = (handle::handle_name(graph), handle::expand_loading(graph, &params));
     // This documentation is not written with one span for all lines: clippy would then not find its section `# Errors`.
@@ -38,13 +45,11 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
             /// hold; the platform's, when it has no such device or can't make a reserved stream.
             #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
             #visibility #new #arguments -> ::core::result::Result<Self, ::streamflow::__private::Error> {
+                let #platform = platform;
                 #body
             }
 
-            /// The graph as a flow chart of Mermaid, left to right.
-            #visibility const MERMAID: &'static ::core::primitive::str = #mermaid;
-            /// The graph in the language of Graphviz, left to right.
-            #visibility const DOT: &'static ::core::primitive::str = #dot;
+            #diagrams
 
             #runs
 
@@ -112,14 +117,25 @@ fn expand_runs(graph: &Graph) -> TokenStream {
     }
 }
 
-/// Writes the accessors of a node's operator, as `source1()` and `source1_mut()`.
-fn expand_accessors(graph: &Graph, node: &Node) -> TokenStream {
-    let visibility = &graph.header.visibility;
+/// Writes the constants with the graph's diagrams.
+pub(super) fn expand_diagrams(visibility: &Visibility, mermaid: &str, dot: &str) -> TokenStream {
+    quote! {
+        /// The graph as a flow chart of Mermaid, left to right.
+        #visibility const MERMAID: &'static ::core::primitive::str = #mermaid;
+        /// The graph in the language of Graphviz, left to right.
+        #visibility const DOT: &'static ::core::primitive::str = #dot;
+    }
+}
+
+/// Writes the accessor of a node's operator, as `source1()`. Its spans are those of the node's type, unchanged, since rustc's message
+/// else mentions the macro.
+pub(super) fn expand_accessor(visibility: &Visibility, node: &Node) -> TokenStream {
     let (docs, name, ty) = (&node.attributes.docs, &node.name, &node.ty);
     let text = format!("The operator `{}`.", node.unraw_name());
-    let text_mut = format!("The operator `{}`, to change it between runs.", node.unraw_name());
-    let name_mut = format_ident!("{}_mut", name);
-    let (this, field) = field_of_self(node);
+    let (first, last) = first_and_last(ty);
+    let (this, field) = (Ident::new("self", first), idents::field(node));
+    let operator = quote_spanned!(last=> & #this.#field);
+    let shown = operator_call(ty, "__streamflow_shown", operator);
     let blank = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
     quote! {
         #[doc = #text]
@@ -127,22 +143,40 @@ fn expand_accessors(graph: &Graph, node: &Node) -> TokenStream {
         #(#docs)*
         #[must_use]
         #visibility fn #name(&#this) -> &#ty {
-            &#field.parts.operator
-        }
-
-        #[doc = #text_mut]
-        #visibility fn #name_mut(&mut #this) -> &mut #ty {
-            &mut #field.parts.operator
+            #shown
         }
     }
 }
 
-/// Returns `self` and `self.source1`. Their spans are those of the node's type, unchanged, since rustc's message else mentions
-/// the macro.
-fn field_of_self(node: &Node) -> (Ident, TokenStream) {
-    let (first, last) = first_and_last(&node.ty);
-    let this = Ident::new("self", first);
-    let name = idents::field(node);
-    let field = quote_spanned!(last=> #this.#name);
-    (this, field)
+/// Writes the accessor that lends a node's operator to be changed, as `source1_mut()`. The method takes `receiver`, and finds the
+/// node in `this`, which lives for `life`.
+pub(super) fn expand_accessor_mut(
+    visibility: &Visibility,
+    node: &Node,
+    receiver: &TokenStream,
+    this: &TokenStream,
+    life: &TokenStream,
+) -> TokenStream {
+    let (name, ty) = (&node.name, &node.ty);
+    let text = format!("The operator `{}`, to change it between runs.", node.unraw_name());
+    let name = format_ident!("{}_mut", name);
+    let (_, last) = first_and_last(ty);
+    let respanned = |tokens: &TokenStream| {
+        tokens.clone().into_iter().map(move |mut token| {
+            token.set_span(last);
+            token
+        })
+    };
+    let (receiver, this): (TokenStream, TokenStream) =
+        (respanned(receiver).collect(), respanned(this).collect());
+    let (lent, field) = (operator_item(ty, "Mut"), idents::field(node));
+    let operator = quote_spanned!(last=> &mut #this.#field);
+    let shown = operator_call(ty, "__streamflow_shown_mut", operator);
+    let lent = quote_spanned!(last=> #lent<#life>);
+    quote! {
+        #[doc = #text]
+        #visibility fn #name(#receiver) -> #lent {
+            #shown
+        }
+    }
 }

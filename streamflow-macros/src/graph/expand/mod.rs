@@ -14,10 +14,12 @@ mod handle;
 mod idents;
 mod implementation;
 mod nodes;
+mod part;
 mod paths;
 mod pools;
 mod wiring;
 
+pub(super) use part::{named, port_items};
 pub(super) use paths::operator_item;
 
 use proc_macro2::TokenStream;
@@ -32,16 +34,29 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
     let (mermaid, dot) = (diagram::draw_mermaid(&graph), diagram::draw_dot(&graph));
     let checked = checked::name_checked_types(&mut graph);
     let graph = &graph;
-    let definition = definition::expand_struct(graph, &mermaid);
+    let part = graph.has_ports().then(|| part::port_items(graph, true));
+    let table = part.as_ref().map(|items| items.table.clone()).unwrap_or_default();
+    let definition = definition::expand_struct(graph, &mermaid, &table);
     let pools = pools::expand_constants(graph);
-    let implementation = implementation::expand_methods(graph, &mermaid, &dot);
-    let graph_impl = graph_impl::expand_graph_impl(graph);
+    let (implementation, graph_impl, structs) = match &part {
+        Some(items) => {
+            let (types, ports) = (&items.types, part::expand_ports(graph, items));
+            let structs = part::expand_structs(graph);
+            let methods = part::expand_methods(graph, &mermaid, &dot);
+            (methods, part::expand_impls(graph, items), Some(quote!(#types #ports #structs)))
+        }
+        None => {
+            let methods = implementation::expand_methods(graph, &mermaid, &dot);
+            (methods, graph_impl::expand_graph_impl(graph), None)
+        }
+    };
     let handle = handle::expand_handle(graph);
     // After a mistake, some assertions would fail because of that mistake, so none are written: see "Where each check is" in
     // `graph/mod.rs`.
     let has_assertions = graph.is_sound && !graph.has_unknown_nodes;
     let node_assertions = has_assertions.then(|| assertions::assert_nodes(graph));
     let worker_assertions = has_assertions.then(|| assertions::assert_workers(graph));
+    let single_nodes = has_assertions.then(|| assertions::assert_single_nodes(graph));
     let condition_assertions = has_assertions.then(|| assertions::assert_conditions(graph));
     let pool_assertions = has_assertions.then(|| assertions::assert_pools(graph));
     let pool_use_assertions = has_assertions.then(|| assertions::assert_pool_uses(graph));
@@ -62,19 +77,29 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
         };
         #checked
         #definition
+        #structs
         #handle
         #node_assertions
         #worker_assertions
+        #single_nodes
         #condition_assertions
     }
 }
 
-/// Writes the items that a user's code names, for an editor: the struct, its methods and its handle.
+/// Writes the items that a user's code names, for an editor: the struct, its methods and its handle, and for a graph with ports those
+/// by which another graph names it. The struct with the ports is not among them.
 pub(super) fn expand_api(graph: &Graph) -> TokenStream {
     let (mermaid, dot) = (diagram::draw_mermaid(graph), diagram::draw_dot(graph));
-    let definition = definition::expand_struct(graph, &mermaid);
+    let definition = definition::expand_struct(graph, &mermaid, &TokenStream::new());
+    let handle = handle::expand_handle(graph);
+    if graph.has_ports() {
+        let items = part::port_items(graph, false);
+        let (types, structs) = (&items.types, part::expand_structs(graph));
+        let methods = part::expand_methods(graph, &mermaid, &dot);
+        let impls = part::expand_impls(graph, &items);
+        return quote!(#types #definition #structs #methods #impls #handle);
+    }
     let implementation = implementation::expand_methods(graph, &mermaid, &dot);
     let graph_impl = graph_impl::expand_graph_impl(graph);
-    let handle = handle::expand_handle(graph);
     quote!(#definition #implementation #graph_impl #handle)
 }

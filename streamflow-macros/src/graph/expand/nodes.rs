@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 use super::again::again;
-use super::checked::node_type;
+use super::checked::{node_type, value_type};
 use super::chunk::{Chunk, restart_names};
 use super::functions::{Argument, Function};
 use super::idents::{self, hygienic, hygienic_platform};
@@ -110,11 +110,14 @@ impl Chunk<'_> {
             same(platform, quote!(&::streamflow::__private::Platform)),
             borrowed(idents::single_stream(), quote!(::streamflow::__private::SingleStream)),
             borrowed(idents::graph_params(), quote!(::streamflow::__private::GraphParams)),
-            same(hygienic("values", self.index), self.values_type()),
+            same(hygienic("values", self.index), self.values_type(graph)),
         ];
         arguments.extend(
             self.conditions_type().map(|ty| same(hygienic("all_conditions", self.index), ty)),
         );
+        if graph.has_ports() {
+            arguments.push(same(idents::inside(), quote!(::streamflow::__private::Inside<'_>)));
+        }
         let has_own_green = |node: &Node| {
             graph.header.green_contexts.is_some()
                 && matches!(node.attributes.streams, Streams::OwnPool)
@@ -131,7 +134,7 @@ impl Chunk<'_> {
             }
         }
         for &(index, node) in &self.nodes {
-            let ty = &node.ty;
+            let ty = value_type(&graph.header, node);
             let again = again(index, node);
             arguments.extend(
                 again.map(|again| {
@@ -169,6 +172,13 @@ fn make_node(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> 
     making.set_span(making.span().located_at(span));
     let lead = quote_spanned!(first_and_last(ty).0=> &mut);
     let made = quote_spanned!(span=> #lead #making.#field);
+    let text = match graph.has_ports() {
+        true => {
+            let inside = idents::inside();
+            quote!(&#inside.node(#text))
+        }
+        false => quote!(#text),
+    };
     let args = quote!(#operator, #made, &mut #failed, #text, #platform, #options);
     let call = operator_call(ty, "__streamflow_make_node", args);
     match again(index, node) {
@@ -201,18 +211,21 @@ fn on_failure(index: usize, node: &Node) -> TokenStream {
 
 /// Writes the value `NodeOptions { … }` of a node.
 fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> TokenStream {
+    let of_kind = |kind: TokenStream| quote!(::streamflow::__private::NodeStreams::#kind);
+    let inside = idents::inside();
     let streams = match &node.attributes.streams {
         Streams::OwnPool if graph.header.green_contexts.is_some() => {
             let green = own_green();
-            quote!(Own(#green))
+            of_kind(quote!(Own(#green)))
         }
-        Streams::OwnPool => quote!(Default),
-        Streams::Adopt => quote!(None),
+        Streams::OwnPool if graph.has_ports() => quote!(#inside.streams()),
+        Streams::OwnPool => of_kind(quote!(Default)),
+        Streams::Adopt => of_kind(quote!(None)),
         Streams::Pool(name) => {
             let live = graph.pools.iter().zip(live_pools).find(|(pool, _)| pool.name == *name);
             match live {
-                Some((_, live)) => quote!(Pool(#live)),
-                None => quote!(Default),
+                Some((_, live)) => of_kind(quote!(Pool(#live))),
+                None => of_kind(quote!(Default)),
             }
         }
     };
@@ -223,12 +236,11 @@ fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) 
         && attributes.on_failure.is_none()
         && attributes.worker.is_none()
     {
+        if graph.has_ports() && matches!(attributes.streams, Streams::OwnPool) {
+            return quote!(#inside.plain(#single_stream, #graph_params));
+        }
         return quote! {
-            ::streamflow::__private::NodeOptions::plain(
-                ::streamflow::__private::NodeStreams::#streams,
-                #single_stream,
-                #graph_params,
-            )
+            ::streamflow::__private::NodeOptions::plain(#streams, #single_stream, #graph_params)
         };
     }
     let count = match &attributes.count {
@@ -243,6 +255,7 @@ fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) 
             let text = unraw_name(name);
             quote!(::core::option::Option::Some(#text))
         }
+        None if graph.has_ports() => quote!(#inside.worker()),
         None => quote!(::core::option::Option::None),
     };
     let on_failure = on_failure(index, node);
@@ -255,7 +268,7 @@ fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) 
     };
     quote! {
         ::streamflow::__private::NodeOptions {
-            streams: ::streamflow::__private::NodeStreams::#streams,
+            streams: #streams,
             worker: #worker,
             count: #count,
             conditions: #conditions,

@@ -24,17 +24,17 @@ pub(super) fn parenthesized(span: Span, tokens: TokenStream) -> TokenTree {
     TokenTree::Group(group)
 }
 
-/// Writes `<Type as Operator>::NAME` with the span of the type. If the type is no operator, rustc reports it there, in the same
+/// Writes `<Type as NodeType>::NAME` with the span of the type. If the type is neither an operator nor a graph with ports, rustc reports it there, in the same
 /// words for each use, and prints equal reports once.
 pub(in crate::graph) fn operator_item(ty: &Type, name: &str) -> TokenStream {
     let (first, last) = first_and_last(ty);
     let name = Ident::new(name, last);
     let lead = quote_spanned!(first=> <);
-    let path = quote_spanned!(last=> as ::streamflow::__private::Operator>::#name);
+    let path = quote_spanned!(last=> as ::streamflow::__private::NodeType>::#name);
     quote!(#lead #ty #path)
 }
 
-/// Writes `<Type as Operator>::name(args)`, with the span of the type as in [`operator_item`].
+/// Writes `<Type as NodeType>::name(args)`, with the span of the type as in [`operator_item`].
 pub(super) fn operator_call(ty: &Type, name: &str, args: TokenStream) -> TokenStream {
     let (function, (_, last)) = (operator_item(ty, name), first_and_last(ty));
     let args = parenthesized(last, args);

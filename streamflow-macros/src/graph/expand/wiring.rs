@@ -91,9 +91,13 @@ fn run_statements(graph: &Graph, index: usize, statements: &[Statement]) -> Toke
         let (nodes, holder) = (hygienic("nodes", chunk), hygienic("Nodes", chunk));
         Argument::new(nodes.clone(), quote!(&mut #holder), nodes.to_token_stream())
     });
+    let inside = graph.has_ports().then(|| {
+        let (name, ty) = (idents::inside(), quote!(::streamflow::__private::Inside<'_>));
+        Argument::new(name.clone(), ty, name.to_token_stream())
+    });
     let function = Function {
         name: hygienic("connect", index),
-        arguments: arguments.collect(),
+        arguments: arguments.chain(inside).collect(),
         returns: quote!(()),
         body,
     };
@@ -101,7 +105,7 @@ fn run_statements(graph: &Graph, index: usize, statements: &[Statement]) -> Toke
     quote!(#define #call;)
 }
 
-/// Writes `let a = ports(a);` for each of these nodes. With this binding, the `a.out` of an edge means the field `out` of the
+/// Writes `let mut a = ports(a);` for each of these nodes. With this binding, the `a.out` of an edge means the field `out` of the
 /// node's ports.
 fn bind_ports(graph: &Graph, nodes: impl Iterator<Item = usize>) -> TokenStream {
     let mut by_chunk: BTreeMap<usize, Vec<&Node>> = BTreeMap::new();
@@ -114,7 +118,7 @@ fn bind_ports(graph: &Graph, nodes: impl Iterator<Item = usize>) -> TokenStream 
         let ports = nodes.iter().map(|node| {
             let (name, field) = (&node.name, idents::field(node));
             let ports = quote_spanned!(field.span()=> ::streamflow::__private::ports(#field));
-            quote!(let #name = #ports;)
+            quote!(let mut #name = #ports;)
         });
         quote! {
             let #holder { #(#fields,)* .. } = &mut *#made;
@@ -135,7 +139,7 @@ fn connect_edge(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
     };
     let function = Ident::new(function, middle);
     let (output, input) = (borrow_port(&edge.output), borrow_port(&edge.input));
-    let options = edge_options(index, edge);
+    let options = edge_options(graph, index, edge);
     let mut ports =
         private_call(underline, "edge", quote_spanned!(middle=> #output, #input, #options));
     if edge.attributes.carries == Carries::Transfer {
@@ -166,9 +170,16 @@ fn send_first_message(index: usize, input: &Port, value: &Expr) -> TokenStream {
 }
 
 /// Writes the edge's name and the options of its queue.
-fn edge_options(index: usize, edge: &Edge) -> TokenStream {
+fn edge_options(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
     let EdgeAttributes { capacity, policy, initial, .. } = &edge.attributes;
-    let text = edge.to_string();
+    let text = match graph.has_ports() {
+        true => {
+            let (output, input) = (edge.output.to_string(), edge.input.to_string());
+            let inside = idents::inside();
+            quote!(#inside.edge(#output, #input))
+        }
+        false => edge.to_string().into_token_stream(),
+    };
     if capacity.is_none() && policy.is_none() && initial.is_none() {
         return quote!(::streamflow::__private::EdgeOptions::plain(#text));
     }
@@ -261,7 +272,7 @@ fn check_condition_port(function: &str, node: &Ident, port: &Ident) -> TokenStre
 }
 
 /// Writes `&mut node.port`, with the spans of the user's tokens.
-fn borrow_port(port: &Port) -> TokenStream {
+pub(super) fn borrow_port(port: &Port) -> TokenStream {
     let Port { node, dot, name } = port;
     let first = node.span();
     let lead = quote_spanned!(first=> &mut);

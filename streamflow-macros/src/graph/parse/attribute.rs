@@ -14,16 +14,17 @@ pub(super) enum AttributeTarget {
     Pool,
     Node,
     Edge,
+    Port,
 }
 
 impl AttributeTarget {
-    const ALL: [Self; 4] = [Self::Graph, Self::Pool, Self::Node, Self::Edge];
+    const ALL: [Self; 5] = [Self::Graph, Self::Pool, Self::Node, Self::Edge, Self::Port];
 
     /// Returns the names of streamflow's attributes for this part. A pool and a graph may have attributes of rustc too.
     pub(super) fn names(self) -> &'static [&'static str] {
         match self {
             Self::Graph => &["green_contexts", "replay"],
-            Self::Pool => &[],
+            Self::Pool | Self::Port => &[],
             Self::Node => &["streams", "worker", "when", "on_failure"],
             Self::Edge => &["copy", "transfer", "capacity", "policy", "feedback"],
         }
@@ -47,6 +48,7 @@ impl AttributeTarget {
                 "an edge takes `#[copy]`, `#[transfer]`, `#[capacity(n)]`, `#[policy(pop)]`, `#[policy(reject)]`, \
                  `#[policy(fault)]` and `#[feedback(initial = …)]`"
             }
+            Self::Port => "a port of a graph takes no attributes but comments",
         }
     }
 
@@ -55,6 +57,7 @@ impl AttributeTarget {
         match self {
             Self::Graph => "is for the whole graph: put it before the struct",
             Self::Pool => "is for stream pools",
+            Self::Port => "is for ports of a graph",
             Self::Node => "is for nodes: put it on the node that it is about",
             Self::Edge => "is for edges: put it on the edge that it is about",
         }

@@ -7,7 +7,8 @@ use syn::{Attribute, Token, braced, token};
 
 use super::attribute::reject_inner_attributes;
 use super::header::GRAPH_FORM;
-use super::{edge, node, pool};
+use super::port::OwnNames;
+use super::{edge, graph_port, node, pool};
 use crate::diagnostic::Errors;
 use crate::graph::syntax::{BrokenStatement, Statement};
 
@@ -26,11 +27,14 @@ pub(super) fn parse_body(
     let content;
     braced!(content in input);
     let mut statements = Vec::new();
-    for Segment { tokens, ended } in split_at_semicolons(content.parse()?) {
+    let segments = split_at_semicolons(content.parse()?);
+    let own = segments.iter().filter_map(|segment| graph_port::declared_name(&segment.tokens));
+    let own: OwnNames = own.collect();
+    for Segment { tokens, ended } in segments {
         let last = tokens.clone().into_iter().last();
         // A statement that ends with a comma is reported where the statement is read.
         let comma = matches!(&last, Some(TokenTree::Punct(last)) if last.as_char() == ',');
-        parse_segment(tokens, &mut statements, errors);
+        parse_segment(tokens, &own, &mut statements, errors);
         // A broken statement may have a mistake at its end, so a missing semicolon there is not reported.
         if !ended && !comma && !matches!(statements.last(), Some(Statement::Broken(_))) {
             errors.at(last, "missing `;` after this statement");
@@ -63,10 +67,15 @@ fn split_at_semicolons(body: TokenStream) -> Vec<Segment> {
 }
 
 /// Reads the statement in a segment, or several statements where semicolons between them are missing.
-fn parse_segment(tokens: TokenStream, statements: &mut Vec<Statement>, errors: &mut Errors) {
+fn parse_segment(
+    tokens: TokenStream,
+    own: &OwnNames,
+    statements: &mut Vec<Statement>,
+    errors: &mut Errors,
+) {
     let parser = |input: ParseStream<'_>| {
         loop {
-            statements.push(parse_statement(input, errors)?);
+            statements.push(parse_statement(input, own, errors)?);
             if input.is_empty() {
                 return Ok(());
             }
@@ -100,7 +109,11 @@ fn may_begin_statement(input: ParseStream<'_>) -> bool {
 
 /// Reads one statement. If it can't be read to its end, the function consumes the rest of `input`, since the start of the next
 /// statement is then unknown. A group of inputs in `parse_edge` is the one exception.
-fn parse_statement(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Statement> {
+fn parse_statement(
+    input: ParseStream<'_>,
+    own: &OwnNames,
+    errors: &mut Errors,
+) -> syn::Result<Statement> {
     reject_inner_attributes(input, errors)?;
     let attributes = input.call(Attribute::parse_outer)?;
     if input.is_empty() {
@@ -113,12 +126,15 @@ fn parse_statement(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<S
     if input.peek(syn::Ident) && input.peek2(Token![:]) && !input.peek2(Token![::]) {
         return parse_without_keyword(attributes, input, errors);
     }
+    if let Some(side) = graph_port::side(input) {
+        return graph_port::parse_graph_port(side, attributes, input, errors);
+    }
     if input.peek(Token![const]) {
         pool::parse_pool(attributes, input, errors)
     } else if input.peek(Token![let]) {
         node::parse_node(attributes, input, errors)
     } else {
-        edge::parse_edge(&attributes, input, errors)
+        edge::parse_edge(&attributes, input, own, errors)
     }
 }
 

@@ -6,9 +6,9 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Token, parenthesized, token};
 
 use super::edge_attributes::{read_edge_attributes, reject_at_discard};
-use super::port::{EDGE_FORM, Side, parse_port};
+use super::port::{EDGE_FORM, OwnNames, parse_end};
 use crate::diagnostic::Errors;
-use crate::graph::parts::Port;
+use crate::graph::parts::{End, Side};
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, Statement, Target};
 use crate::tokens::split;
 
@@ -17,10 +17,11 @@ use crate::tokens::split;
 pub(super) fn parse_edge(
     written: &[Attribute],
     input: ParseStream<'_>,
+    own: &OwnNames,
     errors: &mut Errors,
 ) -> syn::Result<Statement> {
     let statement: TokenStream = input.fork().parse()?;
-    let Some(output) = parse_port(input, Side::Output, errors)? else { return Ok(broken()) };
+    let Some(output) = parse_end(input, Side::Output, own, errors)? else { return Ok(broken()) };
     if input.is_empty() {
         errors.at(
             statement,
@@ -44,7 +45,7 @@ pub(super) fn parse_edge(
         errors.at(statement, text);
         return Ok(broken());
     }
-    let Some(target) = parse_target(&output, input, errors)? else { return Ok(broken()) };
+    let Some(target) = parse_target(&output, input, own, errors)? else { return Ok(broken()) };
     if let Target::Input(first) = &target {
         reject_inputs_without_group(&output, first, input, errors)?;
     }
@@ -83,24 +84,25 @@ fn broken() -> Statement {
 
 /// Reads what follows `>>`: an input, a group of inputs, or `_`. Returns `None` after reporting a mistake.
 fn parse_target(
-    output: &Port,
+    output: &End,
     input: ParseStream<'_>,
+    own: &OwnNames,
     errors: &mut Errors,
 ) -> syn::Result<Option<Target>> {
     if input.peek(Token![_]) {
         return Ok(Some(Target::Discard(input.parse()?)));
     }
     if input.peek(token::Paren) {
-        return Ok(parse_group(output, input, errors)?.map(Target::Group));
+        return Ok(parse_group(output, input, own, errors)?.map(Target::Group));
     }
-    Ok(parse_port(input, Side::Input, errors)?.map(Target::Input))
+    Ok(parse_end(input, Side::Input, own, errors)?.map(Target::Input))
 }
 
 /// Reports and skips further inputs without parentheses, as `, c.in` after `a.out >> b.in`. If `>>` follows, nothing is skipped:
 /// the comma then stands in place of a semicolon, and the next edge begins after it.
 fn reject_inputs_without_group(
-    output: &Port,
-    first: &Port,
+    output: &End,
+    first: &End,
     input: ParseStream<'_>,
     errors: &mut Errors,
 ) -> syn::Result<()> {
@@ -125,10 +127,11 @@ fn reject_inputs_without_group(
 
 /// Reads a group `(b.in, c.in)`, and returns those inputs that can be read. Returns `None` if no input can be read.
 fn parse_group(
-    output: &Port,
+    output: &End,
     input: ParseStream<'_>,
+    own: &OwnNames,
     errors: &mut Errors,
-) -> syn::Result<Option<Vec<Port>>> {
+) -> syn::Result<Option<Vec<End>>> {
     let group: TokenTree = input.fork().parse()?;
     let content;
     parenthesized!(content in input);
@@ -144,7 +147,7 @@ fn parse_group(
     }
     let mut inputs = Vec::new();
     for item in items {
-        let parser = |item: ParseStream<'_>| parse_group_item(output, item, errors);
+        let parser = |item: ParseStream<'_>| parse_group_item(output, item, own, errors);
         inputs.extend(parser.parse2(item)?);
     }
     Ok((!inputs.is_empty()).then_some(inputs))
@@ -152,10 +155,11 @@ fn parse_group(
 
 /// Reads one input of a group.
 fn parse_group_item(
-    output: &Port,
+    output: &End,
     item: ParseStream<'_>,
+    own: &OwnNames,
     errors: &mut Errors,
-) -> syn::Result<Option<Port>> {
+) -> syn::Result<Option<End>> {
     if item.peek(Token![_]) {
         let text = format!(
             "`_` discards an output that has no consumers; remove it, for `{output}` has some"
@@ -163,7 +167,7 @@ fn parse_group_item(
         errors.at(item.parse::<TokenStream>()?, text);
         return Ok(None);
     }
-    let input = parse_port(item, Side::Input, errors)?;
+    let input = parse_end(item, Side::Input, own, errors)?;
     if input.is_some() && !item.is_empty() {
         let text = format!("expected `,` between the inputs of a group; {EDGE_FORM}");
         errors.at(item.parse::<TokenStream>()?, text);

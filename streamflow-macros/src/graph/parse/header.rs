@@ -60,8 +60,8 @@ pub(super) fn parse_header(input: ParseStream<'_>, errors: &mut Errors) -> Optio
 fn read_graph_attributes(
     attributes: &mut Vec<Attribute>,
     errors: &mut Errors,
-) -> (Option<Ident>, bool) {
-    let (mut pool, mut replays) = (None, false);
+) -> (Option<Ident>, Option<Attribute>) {
+    let (mut pool, mut replays) = (None, None);
     attributes.retain(|attribute| {
         let path = attribute.path();
         if path.is_ident("green_contexts") {
@@ -69,7 +69,7 @@ fn read_graph_attributes(
             return false;
         }
         if path.is_ident("replay") {
-            if replays {
+            if replays.is_some() {
                 errors.at(attribute, "`#[replay]` is given twice; remove this one");
             } else if attribute.meta.require_path_only().is_err() {
                 errors.at(
@@ -77,7 +77,7 @@ fn read_graph_attributes(
                     "`#[replay]` takes nothing: it asks that repeated ticks are replayed",
                 );
             }
-            replays = true;
+            replays = Some(attribute.clone());
             return false;
         }
         if path.is_ident("cfg") || path.is_ident("cfg_attr") {

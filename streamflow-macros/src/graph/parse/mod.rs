@@ -7,6 +7,7 @@ mod condition_arguments;
 mod conditions;
 mod edge;
 mod edge_attributes;
+mod graph_port;
 mod header;
 mod node;
 mod node_attributes;

@@ -1,4 +1,6 @@
-//! Reads a port of a node, as an edge names it: `node.port`.
+//! Reads an end of an edge: `node.port`, or the name of a port of the graph.
+
+use std::collections::HashSet;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -7,15 +9,27 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 
 use crate::diagnostic::Errors;
-use crate::graph::parts::Port;
+use crate::graph::parts::{End, Port, Side, unraw_name};
 
 pub(super) const EDGE_FORM: &str = "an edge is written `producer.output >> consumer.input;`";
 
-/// The end of an edge at which a port is.
-#[derive(Clone, Copy)]
-pub(super) enum Side {
-    Output,
-    Input,
+/// The names of the ports that a graph declares, without `r#`.
+pub(super) type OwnNames = HashSet<String>;
+
+/// Reads an end of an edge, as [`parse_port`] does.
+pub(super) fn parse_end(
+    input: ParseStream<'_>,
+    side: Side,
+    own: &OwnNames,
+    errors: &mut Errors,
+) -> syn::Result<Option<End>> {
+    if !input.peek2(Token![.])
+        && let Ok(name) = input.fork().parse::<Ident>()
+        && own.contains(&unraw_name(&name))
+    {
+        return Ok(Some(End::Own(input.parse()?)));
+    }
+    Ok(parse_port(input, side, errors)?.map(End::Node))
 }
 
 /// Whether a keyword can be a name when it is written with `r#`.
@@ -24,7 +38,7 @@ pub(super) fn can_be_raw(keyword: &Ident) -> bool {
 }
 
 /// Reads a port. If the port can't be read to its end, the function reports that and consumes the rest of `input`.
-pub(super) fn parse_port(
+fn parse_port(
     input: ParseStream<'_>,
     side: Side,
     errors: &mut Errors,

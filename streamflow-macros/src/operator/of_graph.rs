@@ -1,0 +1,123 @@
+//! The ports of a graph. A graph declares its ports with the types that an operator's ports have, and each has the same items: the
+//! port's own type, its implementation of `InputPort` or `OutputPort`, and a `PortInfo`.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::ext::IdentExt;
+use syn::{Attribute, Generics, Ident, Type, TypePath, Visibility};
+
+use super::checked::name_checked_types;
+use super::docs;
+use super::expand::{expand_port_impl, expand_port_info, expand_port_type};
+use super::model::{Body, Direction, Expandable, Operator, Options, Port, Size};
+use super::port_type::{read_input_type, read_output_type, type_argument};
+use super::structs::name_types;
+use crate::diagnostic::Errors;
+use crate::tokens::{spelled, ungrouped};
+
+/// A port that a graph declares.
+pub(crate) struct DeclaredPort(Port);
+
+/// Reads the port `name` of the graph `graph`, and reports a type that a port can't have.
+pub(crate) fn read_graph_port(
+    graph: &Ident,
+    name: &Ident,
+    ty: &Type,
+    docs: Vec<Attribute>,
+    is_input: bool,
+    errors: &mut Errors,
+) -> DeclaredPort {
+    let (ty, direction) = if is_input {
+        let ty = ungrouped(ty);
+        let is_option = |path: &TypePath| type_argument(&path.path, "Option").cloned();
+        let inner = if let Type::Path(path) = ty { is_option(path) } else { None };
+        if let Some(inner) = &inner {
+            let text =
+                format!("an input of a graph is always connected; write `{}`", spelled(inner));
+            errors.at(ty, text);
+        }
+        let ty = read_input_type(inner.as_ref().unwrap_or(ty), errors);
+        let direction = Direction::Input { form: ty.form, optional: false };
+        (ty, direction)
+    } else {
+        (read_output_type(ty, errors), Direction::Output)
+    };
+    DeclaredPort(Port {
+        doc: docs::read_doc_text(&docs),
+        ident: name.clone(),
+        direction,
+        size: Size::One,
+        message: ty.message,
+        shown: ty.written.clone(),
+        written: ty.written,
+        is_branch: false,
+        is_checked: false,
+        docs,
+        port_type_name: format_ident!("{}_{}", graph.unraw(), name.unraw(), span = name.span()),
+    })
+}
+
+/// The items of a graph's ports.
+pub(crate) struct PortItems {
+    /// The ports' own types.
+    pub(crate) types: TokenStream,
+    /// The checks of the types, and the implementations.
+    pub(crate) impls: TokenStream,
+    /// The fields of the struct with the ports.
+    pub(crate) fields: Vec<TokenStream>,
+    /// A `PortInfo` for each input.
+    pub(crate) inputs: Vec<TokenStream>,
+    /// A `PortInfo` for each output.
+    pub(crate) outputs: Vec<TokenStream>,
+    /// The table of the ports for the graph's documentation.
+    pub(crate) table: TokenStream,
+}
+
+/// Writes the items of these ports of the graph `graph`. If `checks` is false, the types are not checked, for an editor.
+pub(crate) fn expand_graph_ports<'a>(
+    graph: &Ident,
+    visibility: &Visibility,
+    ports: impl Iterator<Item = &'a DeclaredPort>,
+    checks: bool,
+) -> PortItems {
+    let mut operator = Operator {
+        options: Options::default(),
+        ident: graph.clone(),
+        spans: [graph.span(); 2],
+        visibility: visibility.clone(),
+        attrs: Vec::new(),
+        cfgs: TokenStream::new(),
+        generics: Generics::default(),
+        body: Body::State(Vec::new()),
+        ports: ports.map(|port| port.0.clone()).collect(),
+        params: Vec::new(),
+        made: Vec::new(),
+        expandable: Expandable::Operator,
+        state_checks: Vec::new(),
+    };
+    let table = docs::write_port_table(&operator);
+    let checked =
+        if checks { name_checked_types(&mut operator).others } else { TokenStream::new() };
+    let (operator, names) = (&operator, name_types(&operator));
+    let infos = |ports: &mut dyn Iterator<Item = &Port>| {
+        ports.map(|port| expand_port_info(operator, port)).collect::<Vec<_>>()
+    };
+    let fields = operator.ports.iter().map(|port| {
+        let (name, port_type, docs) =
+            (&port.ident, &port.port_type_name, docs::write_port_docs(port));
+        let exported = match port.direction {
+            Direction::Input { .. } => quote!(ExportedInput),
+            Direction::Output => quote!(ExportedOutput),
+        };
+        quote!(#docs pub #name: ::streamflow::__private::#exported<'a, #port_type>,)
+    });
+    let impls = operator.ports.iter().map(|port| expand_port_impl(operator, port, &names));
+    PortItems {
+        types: operator.ports.iter().map(|port| expand_port_type(operator, port)).collect(),
+        impls: quote!(#checked #(#impls)*),
+        fields: fields.collect(),
+        inputs: infos(&mut operator.inputs()),
+        outputs: infos(&mut operator.outputs()),
+        table,
+    }
+}

@@ -1,0 +1,294 @@
+//! The ports of a graph that stands in another graph. Such a port is a port of a node inside, so an edge of the outer graph leads to
+//! that node, and no queue and no tick stand between them.
+//!
+//! A graph declares its ports as an operator does, and its edges inside are checked against these declarations: a message that a
+//! graph declares as `T` has one owner on both sides of the border, and as `&T` or `Shared<T>` it may have several.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use smallvec::SmallVec;
+
+use super::info::{InputPort, OutputPort};
+use super::input::Input;
+use super::outlet::Outgoing;
+use super::output::Output;
+use crate::message::{Form, Inlet, Message, Reads, Several, Shares, Sole, Takes};
+
+/// A port of a node inside of a graph, as text: the path of the graph, and the node and the port in it.
+#[derive(Debug, Clone, Copy)]
+pub struct InnerEnd<'a> {
+    path: &'a str,
+    port: &'static str,
+}
+
+impl<'a> InnerEnd<'a> {
+    /// The port `port` of the graph at `path`, as `resize.image` in `left`.
+    #[must_use]
+    pub fn new(path: &'a str, port: &'static str) -> Self {
+        Self { path, port }
+    }
+}
+
+impl fmt::Display for InnerEnd<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.path, self.port)
+    }
+}
+
+/// Returns the name of an edge that has an end inside of a graph: `producer.output >> consumer.input`.
+///
+/// The names of nodes are literals of the program, so it has as many of these names as it has edges in types, however many graphs
+/// it makes. Each name is stored once, and until the program ends.
+pub(crate) fn edge_name(output: &dyn fmt::Display, input: &dyn fmt::Display) -> &'static str {
+    static NAMES: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);
+    let name = format!("{output} >> {input}");
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(&*name) {
+        return known;
+    }
+    let name: &'static str = name.leak();
+    names.insert(name);
+    name
+}
+
+/// Returns the name of an edge, given the name that its graph has for it, with the inner ports in place of a graph's.
+pub(super) fn flat_name(
+    name: &'static str,
+    output: Option<InnerEnd<'_>>,
+    input: Option<InnerEnd<'_>>,
+) -> &'static str {
+    let Some((written_output, written_input)) = name.split_once(" >> ") else { return name };
+    match (output, input) {
+        (None, None) => name,
+        (Some(output), None) => edge_name(&output, &written_input),
+        (None, Some(input)) => edge_name(&written_output, &input),
+        (Some(output), Some(input)) => edge_name(&output, &input),
+    }
+}
+
+/// The inlets to which an edge leads, each with its place if it is inside of a graph. Most edges lead to one.
+pub(crate) type Inlets<'a, T> = SmallVec<[(&'a mut Inlet<T>, Option<InnerEnd<'a>>); 1]>;
+
+/// The item of a port's message: `T` for `T` and for `Shared<T>`.
+type Item<P> = <<P as OutputPort>::Item as Message>::Item;
+
+/// The outlet at which an edge begins, with its place if it is inside of a graph.
+pub struct Source<'a, T> {
+    pub(super) outlet: &'a mut dyn Outgoing<T>,
+    pub(super) end: Option<InnerEnd<'a>>,
+}
+
+/// An output of a graph: the outlet of a node inside.
+pub struct ExportedOutput<'a, P: OutputPort> {
+    /// `None` after an outer graph has made the output its own.
+    pub(super) source: Option<Source<'a, Item<P>>>,
+}
+
+/// An input of a graph: the inlets of one node inside, or of several.
+pub struct ExportedInput<'a, P: InputPort> {
+    pub(super) inlets: Inlets<'a, P::Message>,
+}
+
+impl<P: InputPort> ExportedInput<'_, P> {
+    /// Returns the input with the inlets of both.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.inlets.extend(other.inlets);
+        self
+    }
+}
+
+/// A port that can be a graph's output: an output of a node, or of a graph inside.
+#[diagnostic::on_unimplemented(
+    message = "an edge begins at an output, but this port is an input",
+    label = "the left-hand side of an edge must be an output port",
+    note = "edges are written `producer.output >> consumer.input`"
+)]
+pub trait GivesOutlet<'a> {
+    /// The type of the port.
+    type Port: OutputPort;
+    #[doc(hidden)]
+    fn give(self, end: InnerEnd<'a>) -> Option<Source<'a, Item<Self::Port>>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, P: OutputPort> GivesOutlet<'a> for &'a mut Output<P> {
+    type Port = P;
+
+    fn give(self, end: InnerEnd<'a>) -> Option<Source<'a, Item<P>>> {
+        Some(Source { outlet: &mut self.outlet, end: Some(end) })
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, P: OutputPort> GivesOutlet<'a> for &mut ExportedOutput<'a, P> {
+    type Port = P;
+
+    fn give(self, _: InnerEnd<'a>) -> Option<Source<'a, Item<P>>> {
+        self.source.take()
+    }
+}
+
+/// Implemented for the item of an inner output, if the graph's output has the same.
+#[diagnostic::on_unimplemented(
+    message = "port type mismatch: output `{From}` carries `{Self}`, but output `{To}` of this graph is declared as `{Declared}`",
+    label = "this edge connects `{Self}` to `{Declared}`",
+    note = "insert an operator that converts `{Self}` into `{Declared}`, or change one of the port declarations"
+)]
+pub trait Gives<Declared, From, To>: Sized {
+    #[doc(hidden)]
+    fn given(source: Source<'_, Self>) -> Source<'_, Declared>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, From, To> Gives<T, From, To> for T {
+    fn given(source: Source<'_, T>) -> Source<'_, T> {
+        source
+    }
+}
+
+/// Implemented for the number of owners that a graph's output declares, if the message of the inner output may have as many.
+#[diagnostic::on_unimplemented(
+    message = "output `{To}` of this graph gives its message away, but output `{From}` has other readers too",
+    label = "the reader outside must be the message's only owner",
+    note = "declare the output of the graph as `Shared<T>`, or mark the edge to the other reader `#[copy]`"
+)]
+pub trait Admits<Owners, From, To> {}
+
+#[diagnostic::do_not_recommend]
+impl<From, To> Admits<Sole, From, To> for Sole {}
+#[diagnostic::do_not_recommend]
+impl<Owners, From, To> Admits<Owners, From, To> for Several {}
+
+/// Implemented for a graph's output, for an inner output that it can be. The graph's output is `Self`, since rustc decides bounds on
+/// it last, and so reports a wrong message in the words of [`Gives`].
+pub trait ExportOf<P: OutputPort, Owners>: OutputPort + Sized {
+    #[doc(hidden)]
+    fn same(source: Source<'_, Item<P>>) -> Source<'_, Item<Self>>;
+}
+
+impl<P: OutputPort, M: OutputPort, Owners> ExportOf<P, Owners> for M
+where
+    Item<P>: Gives<Item<M>, P, M>,
+    <M::Item as Message>::Owners: Admits<Owners, P, M>,
+{
+    fn same(source: Source<'_, Item<P>>) -> Source<'_, Item<M>> {
+        Item::<P>::given(source)
+    }
+}
+
+type Owners<P> = <<P as OutputPort>::Item as Message>::Owners;
+
+/// Makes an inner output the output of its graph.
+pub fn export<'a, A: GivesOutlet<'a>, M>(port: A, end: InnerEnd<'a>) -> ExportedOutput<'a, M>
+where
+    M: ExportOf<A::Port, Owners<A::Port>>,
+{
+    ExportedOutput { source: port.give(end).map(M::same) }
+}
+
+/// Makes an inner output, which has readers inside too, the output of its graph.
+pub fn export_shared<'a, A: GivesOutlet<'a>, M>(port: A, end: InnerEnd<'a>) -> ExportedOutput<'a, M>
+where
+    M: ExportOf<A::Port, Several>,
+{
+    ExportedOutput { source: port.give(end).map(M::same) }
+}
+
+/// A port that a graph's input can be: an input of a node, or of a graph inside.
+#[diagnostic::on_unimplemented(
+    message = "an edge ends at an input, but this port is an output",
+    label = "the right-hand side of an edge must be an input port",
+    note = "edges are written `producer.output >> consumer.input`"
+)]
+pub trait GivesInlets<'a> {
+    /// The type of the port.
+    type Port: InputPort;
+    #[doc(hidden)]
+    fn give(self, end: InnerEnd<'a>) -> Inlets<'a, <Self::Port as InputPort>::Message>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, P: InputPort> GivesInlets<'a> for &'a mut Input<P> {
+    type Port = P;
+
+    fn give(self, end: InnerEnd<'a>) -> Inlets<'a, P::Message> {
+        smallvec::smallvec![(&mut self.inlet, Some(end))]
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, P: InputPort> GivesInlets<'a> for &mut ExportedInput<'a, P> {
+    type Port = P;
+
+    fn give(self, _: InnerEnd<'a>) -> Inlets<'a, P::Message> {
+        std::mem::take(&mut self.inlets)
+    }
+}
+
+/// Implemented for the message of a graph's input, if the inner input expects the same.
+#[diagnostic::on_unimplemented(
+    message = "port type mismatch: input `{From}` of this graph is declared as `{Self}`, but input `{To}` expects `{Expected}`",
+    label = "this edge connects `{Self}` to `{Expected}`",
+    note = "insert an operator that converts `{Self}` into `{Expected}`, or change one of the port declarations"
+)]
+pub trait Reaches<Expected, From, To>: Sized {
+    #[doc(hidden)]
+    fn reached(inlets: Inlets<'_, Expected>) -> Inlets<'_, Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, From, To> Reaches<T, From, To> for T {
+    fn reached(inlets: Inlets<'_, T>) -> Inlets<'_, T> {
+        inlets
+    }
+}
+
+/// Implemented for the form of an inner input that permits as many owners as a message of the graph's input may have.
+#[diagnostic::on_unimplemented(
+    message = "input `{To}` takes its message, but input `{From}` of this graph may get one that has other readers too",
+    label = "this input must be the message's only owner",
+    note = "declare the input of the graph as `T` and let nothing else read it, or declare the inner input as `&T` or `Shared<T>`"
+)]
+pub trait AcceptsInside<Owners, From, To> {}
+
+#[diagnostic::do_not_recommend]
+impl<Owners, From, To> AcceptsInside<Owners, From, To> for Reads {}
+#[diagnostic::do_not_recommend]
+impl<Owners, From, To> AcceptsInside<Owners, From, To> for Shares {}
+#[diagnostic::do_not_recommend]
+impl<From, To> AcceptsInside<Sole, From, To> for Takes {}
+
+/// Implemented for a graph's input, for an inner input that it can be, as [`ExportOf`].
+pub trait ImportTo<P: InputPort, Owners>: InputPort + Sized {
+    #[doc(hidden)]
+    fn same(inlets: Inlets<'_, P::Message>) -> Inlets<'_, Self::Message>;
+}
+
+impl<P: InputPort, M: InputPort, Owners> ImportTo<P, Owners> for M
+where
+    M::Message: Reaches<P::Message, M, P>,
+    P::Form: AcceptsInside<Owners, M, P>,
+{
+    fn same(inlets: Inlets<'_, P::Message>) -> Inlets<'_, M::Message> {
+        M::Message::reached(inlets)
+    }
+}
+
+/// Makes an inner input the input of its graph.
+pub fn import<'a, B: GivesInlets<'a>, M>(port: B, end: InnerEnd<'a>) -> ExportedInput<'a, M>
+where
+    M: InputPort<Form: Form> + ImportTo<B::Port, <<M as InputPort>::Form as Form>::Owners>,
+{
+    ExportedInput { inlets: M::same(port.give(end)) }
+}
+
+/// Makes an inner input the input of its graph, which has other inner inputs too.
+pub fn import_shared<'a, B: GivesInlets<'a>, M>(port: B, end: InnerEnd<'a>) -> ExportedInput<'a, M>
+where
+    M: ImportTo<B::Port, Several>,
+{
+    ExportedInput { inlets: M::same(port.give(end)) }
+}

@@ -1,0 +1,20 @@
+// The type of the node inside is no operator.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::Cast;
+
+/// No operator.
+struct Plain;
+
+graph! {
+    /// A graph with ports.
+    pub struct Part {
+        input frame: &Tensor<u8>;
+        output image: Tensor<f32>;
+        let cast: Cast = Cast::new();
+        let plain: Plain = Plain;
+        frame >> cast.src;
+        cast.dst >> image;
+    }
+}
+
+fn main() {}

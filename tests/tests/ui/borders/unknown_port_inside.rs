@@ -1,0 +1,16 @@
+// The operator inside has no such input.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::Cast;
+
+graph! {
+    /// A graph with ports.
+    pub struct Part {
+        input frame: &Tensor<u8>;
+        output image: Tensor<f32>;
+        let cast: Cast = Cast::new();
+        frame >> cast.scr;
+        cast.dst >> image;
+    }
+}
+
+fn main() {}

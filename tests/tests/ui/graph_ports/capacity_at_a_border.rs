@@ -1,0 +1,17 @@
+// The attribute belongs to the edge outside.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::Cast;
+
+graph! {
+    /// A graph with ports.
+    pub struct Part {
+        input frame: &Tensor<u8>;
+        output image: Tensor<f32>;
+        let cast: Cast = Cast::new();
+        #[capacity(2)]
+        frame >> cast.src;
+        cast.dst >> image;
+    }
+}
+
+fn main() {}

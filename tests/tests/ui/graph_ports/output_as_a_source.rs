@@ -1,0 +1,19 @@
+// An edge inside begins at the output of the graph.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::Cast;
+
+graph! {
+    /// A graph with ports.
+    pub struct Part {
+        input frame: &Tensor<u8>;
+        output image: Tensor<f32>;
+        let cast: Cast = Cast::new();
+        let other: Cast = Cast::new();
+        frame >> cast.src;
+        cast.dst >> image;
+        image >> other.src;
+        other.dst >> _;
+    }
+}
+
+fn main() {}

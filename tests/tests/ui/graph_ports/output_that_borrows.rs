@@ -1,0 +1,16 @@
+// An output gives its message away.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::Cast;
+
+graph! {
+    /// A graph with ports.
+    pub struct Part {
+        input frame: &Tensor<u8>;
+        output image: &Tensor<f32>;
+        let cast: Cast = Cast::new();
+        frame >> cast.src;
+        cast.dst >> image;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+// No edge leads to the output of the graph.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::Cast;
+
+graph! {
+    /// A graph with ports.
+    pub struct Part {
+        input frame: &Tensor<u8>;
+        output image: Tensor<f32>;
+        let cast: Cast = Cast::new();
+        frame >> cast.src;
+        cast.dst >> _;
+    }
+}
+
+fn main() {}

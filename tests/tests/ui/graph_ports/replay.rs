@@ -1,0 +1,17 @@
+// The graph around this one is replayed.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::Cast;
+
+graph! {
+    /// A graph with ports.
+    #[replay]
+    pub struct Part {
+        input frame: &Tensor<u8>;
+        output image: Tensor<f32>;
+        let cast: Cast = Cast::new();
+        frame >> cast.src;
+        cast.dst >> image;
+    }
+}
+
+fn main() {}
