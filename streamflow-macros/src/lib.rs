@@ -404,14 +404,17 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
 /// ```text
 /// graph     = attributes visibility "struct" Name [ "(" parameter, … ")" ] "{" statement* "}"
 /// parameter = name ":" Type
-/// statement = pool | node | edge | port
+/// statement = pool | node | nodes | edge | edges | port
 /// pool      = "const" NAME ":" ( "CudaStreamPool" | "CudaGreenContextPool" ) "=" expression ";"
 ///           | "let" NAME [ ":" ( "CudaStreamPool" | "CudaGreenContextPool" ) ] "=" expression ";"
 /// node      = node-attribute* "let" name ":" Operator "=" expression ";"
+/// nodes     = node-attribute* "let" name ":" "[" Operator ";" length "]" "=" "|" i "|" expression ";"
 /// edge      = edge-attribute* source ">>" target ";"
+/// edges     = "for" i "in" expression ".." expression "{" edge* "}"
 /// source    = node "." output | input
 /// target    = end | "(" end, … ")" | "_"
 /// end       = node "." input | output
+/// node      = name [ "[" ( number | i | i "+" number | i "-" number ) "]" ]
 /// port      = doc* ( "input" | "output" ) name ":" Type ";"
 ///
 /// node-attribute = doc | "#[streams(" ( NAME | "none" ) ")]" | "#[worker(" name ")]" | "#[when(" condition, … ")]"
@@ -458,6 +461,8 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
 /// - `input name: Type;` and `output name: Type;` are ports of the graph. A graph with ports is a node of other graphs:
 ///   `let left: Preprocess = Preprocess::new(…);`. Its `new` takes no platform, and it has no `run`:
 ///   `streamflow::guide::graphs_in_graphs`.
+/// - `let cameras: [Camera; 4] = |i| Camera::new(i);` is an array of nodes, and `for i in 0..4 { cameras[i].frame >> …; }` are edges of
+///   its elements: the same page.
 ///
 /// # Attributes of nodes
 /// - `#[streams(POOL)]`: the node's streams are from this pool, and its device is that of the pool. A node without

@@ -64,10 +64,14 @@ pub use crate::{Compute, Element, ExecutionContext, Flush, Flushed, Result};
 #[doc(hidden)]
 pub use crate::context::single_stream::SingleStream;
 #[doc(hidden)]
+pub use crate::graph::arrays::{
+    Reach, Turns, check_array, check_edges_of_loop, check_index, check_loop, check_second_of_array,
+};
+#[doc(hidden)]
 pub use crate::graph::check::{
-    EdgeEnd, check_devices, check_green, check_host_done, check_one_node, check_pool,
-    check_pool_use, check_second, check_sizes, check_streams, check_transfer, check_worker,
-    verify_devices, verify_green, verify_pool, verify_streams,
+    EdgeEnd, check_devices, check_goes_on, check_green, check_host_done, check_one_node,
+    check_pool, check_pool_use, check_second, check_sizes, check_streams, check_transfer,
+    check_worker, verify_devices, verify_green, verify_pool, verify_streams,
 };
 #[doc(hidden)]
 pub use crate::graph::connected::{GraphPorts, NodePorts, check_inputs, check_outputs};
@@ -89,9 +93,10 @@ pub use crate::operator::condition::{AsyncHandle, BooleanHandle, Conditions, mak
 #[doc(hidden)]
 pub use crate::operator::{
     any_node::AnyNode,
+    array::{ArrayValue, array_values, each_ports, take_ports},
     checked::{CheckedNode, exists},
     factory::{OperatorFactory, clone_for_restart},
-    inside::{Inside, store_made},
+    inside::{Inside, Lent, store_made},
     node::{evaluate, in_own_frame, not_made},
     node_type::{
         MadeNode, NodeType, NotMadeOfItself, Restartable, RunsAsNode, list_nodes, ports, restarting,
@@ -108,7 +113,8 @@ pub use crate::port::connect::{
 };
 #[doc(hidden)]
 pub use crate::port::exported::{
-    ExportedInput, ExportedOutput, InnerEnd, export, export_shared, import, import_shared,
+    ExportedInput, ExportedOutput, InnerEnd, edge_name, export, export_shared, import,
+    import_shared,
 };
 #[doc(hidden)]
 pub use crate::schedule::calls::{end_run, run, run_for, tick};

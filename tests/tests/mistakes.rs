@@ -5,6 +5,7 @@ use streamflow_tests::Suite;
 
 /// The directories of `tests/ui`, each with one family of mistakes.
 const FAMILIES: &[&str] = &[
+    "arrays",
     "borders",
     "conditions",
     "edges",

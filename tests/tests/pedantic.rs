@@ -71,7 +71,7 @@ impl Compute for Choose {
 }
 graph! {
     /// Chooses.
-    pub struct Chosen(least: u64) {
+    pub struct Chosen(least: usize) {
         /// Boxes.
         input boxes: &Boxes;
         /// Few.

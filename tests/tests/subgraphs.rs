@@ -1,5 +1,6 @@
 //! Graphs with ports, which are nodes of other graphs.
 
+mod arrays;
 mod errors;
 mod examples;
 mod parameters;
@@ -12,7 +13,7 @@ use streamflow_tests::stereo::{Camera, Cast, Fuse, Invert, Show};
 use streamflow_tests::{Failed, Suite, check, check_equal, runs};
 
 pub(crate) fn suite() -> Suite {
-    parameters::add(examples::add(errors::add(Suite::new())))
+    arrays::add(parameters::add(examples::add(errors::add(Suite::new()))))
         .both("a_graph_in_a_graph_computes_what_its_flat_twin_computes", twins)
         .both("the_calls_are_those_of_the_flat_twin", calls)
         .both("nodes_and_edges_have_paths", paths)
@@ -185,7 +186,8 @@ graph! {
     }
 }
 
-/// Checks that the nodes inside have their streams from the pool of the graph. A pool of the default stream makes none of its own.
+/// Checks that the nodes inside have their streams from the pool of the graph. With a pool of the default stream, only the
+/// platform makes a stream, and else each of the four nodes makes one, too.
 fn pool(platform: &Platform) -> Result<(), Failed> {
     let created = |on_default| -> Result<usize, Failed> {
         let (recorder, platform) = recorded(platform.driver().clone())?;
@@ -195,7 +197,7 @@ fn pool(platform: &Platform) -> Result<(), Failed> {
         check_equal(seen, vec![-1.0, -2.0, -3.0])?;
         Ok(recorder.text().matches("create stream").count())
     };
-    check_equal((created(true)?, created(false)?), (1, 4))
+    check_equal((created(true)?, created(false)?), (1, 5))
 }
 
 /// Notes the thread of each tick.
@@ -221,10 +223,13 @@ graph! {
         input n: &u64;
         output out: u64;
         let free: Thread = Thread::new(Vec::new());
+        #[streams(none)]
+        let adopting: Thread = Thread::new(Vec::new());
         #[worker(own)]
         let pinned: Thread = Thread::new(Vec::new());
         n >> free.n;
-        free.out >> pinned.n;
+        free.out >> adopting.n;
+        adopting.out >> pinned.n;
         pinned.out >> out;
     }
 }
@@ -258,7 +263,8 @@ fn worker(platform: &Platform) -> Result<(), Failed> {
     graph.workers(Workers::new(1).worker("disk", Worker::new()).worker("own", Worker::new()))?;
     graph.run()?;
     let threads = graph.threads();
-    for (names, worker) in [(&threads.free().names, "disk"), (&threads.pinned().names, "own")] {
+    let free = [threads.free(), threads.adopting()].map(|thread| (&thread.names, "disk"));
+    for (names, worker) in free.into_iter().chain([(&threads.pinned().names, "own")]) {
         check_equal(names.len(), 3)?;
         check(names.iter().all(|name| name.contains(worker)), || format!("{names:?}"))?;
     }

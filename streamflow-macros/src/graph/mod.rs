@@ -58,6 +58,7 @@ mod check;
 mod conditions;
 mod editor;
 mod expand;
+mod index;
 mod model;
 mod parse;
 mod parts;

@@ -7,10 +7,13 @@ use std::ops::{Deref, DerefMut};
 use proc_macro2::Ident;
 use syn::{Expr, Token, Type};
 
+use super::conditions::Condition;
+use super::index::Loop;
 use super::parts::{
     EdgeAttributes, Header, NodeAttributes, NodeParts, Pool, Port, Side, Streams, unraw_name,
 };
 use crate::operator::DeclaredPort;
+use crate::tokens::ungrouped;
 
 /// A graph that can be expanded, perhaps without the parts that have mistakes. The names of its nodes are unique. All pools that
 /// its nodes use are in `pools`.
@@ -25,6 +28,8 @@ pub(super) struct Graph {
     pub(super) ports: Vec<OwnPort>,
     /// The indices of `nodes` in the order in which the nodes run. Each node comes after all its producers.
     pub(super) order: Vec<usize>,
+    /// The indices of the nodes in cycles with a feedback edge.
+    pub(super) in_cycles: Vec<usize>,
     /// The types and values of nodes that have mistakes and are not in `nodes`. The expansion lets rustc check them.
     pub(super) left_out: Vec<NodeParts>,
     /// Whether an edge names an unknown node.
@@ -36,7 +41,7 @@ pub(super) struct Graph {
 impl Graph {
     /// Whether the graph has ports, so that it is a node of another graph, and does not run alone.
     pub(super) fn has_ports(&self) -> bool {
-        !self.ports.is_empty()
+        self.header.has_ports
     }
 
     /// Returns the edges between the graph's own ports and its nodes, each with its port.
@@ -55,6 +60,8 @@ pub(super) struct Node {
     pub(super) attributes: NodeAttributes,
     pub(super) name: Ident,
     pub(super) ty: Type,
+    /// The element and the length, if the node is an array.
+    pub(super) array: Option<Array>,
     pub(super) value: Expr,
     /// Whether the graph's struct has the methods `name` and `name_mut`. It does not if another item has one of these names.
     pub(super) has_accessors: bool,
@@ -65,8 +72,40 @@ impl Node {
         unraw_name(&self.name)
     }
 
+    /// Returns the type of the elements, if the node is an array.
+    pub(super) fn element(&self) -> Option<&Type> {
+        self.array.as_ref().map(|array| &array.element)
+    }
+
+    /// Returns the conditions of the node. Those of an array are evaluated with each of its values.
+    pub(super) fn conditions(&self) -> &[Condition] {
+        match self.element() {
+            Some(_) => &[],
+            None => &self.attributes.conditions,
+        }
+    }
+
+    /// Returns the count of the node. That of an array is evaluated with each of its values.
+    pub(super) fn count(&self) -> Option<&Expr> {
+        self.attributes.count.as_ref().filter(|_| self.element().is_none())
+    }
+
     pub(super) fn is_on(&self, pool: &Pool) -> bool {
         matches!(&self.attributes.streams, Streams::Pool(name) if *name == pool.name)
+    }
+}
+
+/// An array of nodes, `[element; length]`.
+pub(super) struct Array {
+    pub(super) element: Type,
+    pub(super) length: Expr,
+}
+
+impl Array {
+    /// Returns the array that a type is, if it is one.
+    pub(super) fn of(ty: &Type) -> Option<Self> {
+        let Type::Array(array) = ungrouped(ty) else { return None };
+        Some(Self { element: (*array.elem).clone(), length: array.len.clone() })
     }
 }
 
@@ -113,6 +152,8 @@ pub(super) struct Edge {
     pub(super) arrow: Token![>>],
     pub(super) input: Port,
     pub(super) attributes: EdgeAttributes,
+    /// The loop around this edge, if it is in one.
+    pub(super) around: Option<Loop>,
     /// Whether the user wrote the input in parentheses, alone or with other inputs of the same output.
     pub(super) in_group: bool,
     /// Whether the same message goes to several inputs, without copies. The value has a meaning only for an edge with
@@ -128,6 +169,8 @@ impl fmt::Display for Edge {
 
 /// A statement that discards the messages of an output: `node.output >> _;`.
 pub(super) struct Discard {
+    /// The loop around this statement, if it is in one.
+    pub(super) around: Option<Loop>,
     pub(super) output: Port,
     pub(super) arrow: Token![>>],
     pub(super) underscore: Token![_],
@@ -141,8 +184,6 @@ pub(super) struct OwnPort {
     pub(super) declared: DeclaredPort,
     /// The ports of nodes that this port is: one output, or one input or several.
     pub(super) borders: Vec<Border>,
-    /// Whether an edge at this port has a mistake that is reported. A missing edge is then no further error.
-    pub(super) is_wrong: bool,
 }
 
 /// An edge between a port of the graph and a port of a node in it.

@@ -7,6 +7,7 @@ use syn::ext::IdentExt;
 use syn::{Attribute, Expr, Token, Type, Visibility};
 
 use super::conditions::{Condition, Time};
+use super::index::{Index, Place};
 
 /// The header of a graph: `#[…] pub struct Name(parameter: Type, …)`.
 pub(super) struct Header {
@@ -17,6 +18,8 @@ pub(super) struct Header {
     pub(super) params: Vec<Param>,
     /// The pool that `#[green_contexts(POOL)]` names, if the graph has that attribute.
     pub(super) green_contexts: Option<Ident>,
+    /// Whether a statement of the body declares a port of the graph, correct or not.
+    pub(super) has_ports: bool,
     /// `#[replay]`, if the graph has that attribute.
     pub(super) replays: Option<Attribute>,
 }
@@ -118,7 +121,7 @@ pub(super) struct NodeParts {
 }
 
 /// The end of an edge at which a port is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Side {
     Output,
     Input,
@@ -140,17 +143,30 @@ impl fmt::Display for End {
     }
 }
 
-/// A port of a node, as an edge names it: `node.port`.
+/// A port of a node, as an edge names it: `node.port`, or `node[3].port`.
 #[derive(Clone)]
 pub(super) struct Port {
     pub(super) node: Ident,
+    /// The index of the node, if the name is that of an array.
+    pub(super) index: Option<Index>,
     pub(super) dot: Token![.],
     pub(super) name: Ident,
 }
 
 impl fmt::Display for Port {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.node.unraw(), self.name.unraw())
+        write!(f, "{}", self.node.unraw())?;
+        if let Some(index) = &self.index {
+            write!(f, "{index}")?;
+        }
+        write!(f, ".{}", self.name.unraw())
+    }
+}
+
+impl Port {
+    /// Whether the port is that of another node in each turn of a loop.
+    pub(super) fn follows_loop(&self) -> bool {
+        self.index.as_ref().is_some_and(|index| matches!(index.place, Place::FromVariable(_)))
     }
 }
 

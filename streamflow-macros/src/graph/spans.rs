@@ -37,6 +37,7 @@ impl Underline {
 impl ToTokens for Port {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         self.node.to_tokens(tokens);
+        self.index.to_tokens(tokens);
         self.dot.to_tokens(tokens);
         self.name.to_tokens(tokens);
     }
@@ -100,7 +101,7 @@ impl Edge {
 impl Discard {
     /// Returns the user's tokens that a mistake of this discard underlines.
     pub(super) fn underlined_tokens(&self) -> TokenStream {
-        let Self { output, arrow, underscore } = self;
+        let Self { output, arrow, underscore, .. } = self;
         quote!(#output #arrow #underscore)
     }
 

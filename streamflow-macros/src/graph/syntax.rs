@@ -3,6 +3,7 @@
 use proc_macro2::Ident;
 use syn::{Attribute, Expr, Token, Type};
 
+use super::index::Loop;
 use super::parts::{EdgeAttributes, End, Header, NodeAttributes, NodeParts, Pool, Port, Side};
 
 /// The header and the statements of a graph.
@@ -16,6 +17,8 @@ pub(super) enum Statement {
     Pool(Pool),
     Node(Box<NodeStatement>),
     Edge(EdgeStatement),
+    /// The statement `for i in 0..4 { … }`, with the edges in its braces.
+    Loop(Vec<EdgeStatement>),
     Port(PortStatement),
     /// A statement with a mistake that is already reported.
     Broken(BrokenStatement),
@@ -32,6 +35,8 @@ pub(super) struct NodeStatement {
 /// The statement that connects an output, `#[…] node.output >> …;`, or an input of the graph, `input >> …;`.
 pub(super) struct EdgeStatement {
     pub(super) attributes: EdgeAttributes,
+    /// The loop around this edge, if it is in one.
+    pub(super) around: Option<Loop>,
     pub(super) output: End,
     pub(super) arrow: Token![>>],
     pub(super) target: Target,
@@ -39,9 +44,9 @@ pub(super) struct EdgeStatement {
 
 /// What follows `>>` in an edge statement.
 pub(super) enum Target {
-    /// One input, `node.input`, or an output of the graph.
+    /// An input, `node.input`, or an output of the graph.
     Input(End),
-    /// Several of these in parentheses: `(node.input, …)`.
+    /// Several inputs or outputs in parentheses: `(node.input, …)`.
     Group(Vec<End>),
     /// A discard: `_`.
     Discard(Token![_]),

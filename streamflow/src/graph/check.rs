@@ -201,30 +201,51 @@ const fn pool_problem(
 
 /// Checks that a node with `#[streams(POOL)]` can use the pool: its operator declares a stream, or has device data at a port.
 /// Streams with names that are made at run time are not known here, so an operator without device data must declare at least one
+/// Checks that a node with `#[streams(POOL)]` has a use for the pool: the operator declares a stream, or has device data at a port.
+/// Streams with names that are made at run time are not known here, so an operator without device data must declare at least one
 /// stream.
 #[track_caller]
 pub const fn check_pool_use(
     node: &str,
     (operator, is_graph): (&str, bool),
     pool: &str,
-    streams: usize,
-    ports: [&[PortInfo]; 2],
+    uses_pool: bool,
 ) {
-    if streams == 0 && !carry_device_data(ports[0]) && !carry_device_data(ports[1]) {
-        let text = Text::new()
+    if uses_pool {
+        return;
+    }
+    let text = Text::new()
+        .add("node `")
+        .add(node)
+        .add("` has no use for stream pool `")
+        .add(pool)
+        .add("`: ")
+        .add(kind(is_graph))
+        .add(" `")
+        .add(operator);
+    let why = match is_graph {
+        true => "` has no node without `#[streams(…)]` that works on a device; remove `#[streams(",
+        false => "` works on the host alone; remove `#[streams(",
+    };
+    let text = text.add(why).add(pool).add(")]`");
+    let declare = ", or declare the streams that it allocates, `#[operator(streams(…))]`";
+    text.add(if is_graph { "" } else { declare }).fail()
+}
+
+/// Checks that no node inside of a graph goes on after a failure if the graph is in a cycle.
+#[track_caller]
+pub const fn check_goes_on(node: &str, graph: &str, goes_on: bool) {
+    if goes_on {
+        Text::new()
             .add("node `")
             .add(node)
-            .add("` has no use for stream pool `")
-            .add(pool)
-            .add("`: ")
-            .add(kind(is_graph))
-            .add(" `")
-            .add(operator)
-            .add("` works on the host alone; remove `#[streams(")
-            .add(pool)
-            .add(")]`");
-        let declare = ", or declare the streams that it allocates, `#[operator(streams(…))]`";
-        text.add(if is_graph { "" } else { declare }).fail()
+            .add("` is in a cycle, and a node inside of graph `")
+            .add(graph)
+            .add(
+                "` has `#[on_failure(…)]`: after a failure of a node in the cycle, it would stand still, since the message of the \
+                 `#[feedback]` edge is lost with the failed tick; handle the failure in `compute`",
+            )
+            .fail()
     }
 }
 
@@ -275,17 +296,6 @@ pub const fn check_one_node(node: &str, graph: &str, is_graph: bool, what: &str)
             .add("`; write it at a node inside of that graph")
             .fail()
     }
-}
-
-const fn carry_device_data(ports: &[PortInfo]) -> bool {
-    let mut i = 0;
-    while i < ports.len() {
-        if ports[i].device {
-            return true;
-        }
-        i += 1;
-    }
-    false
 }
 
 /// One end of an edge, for the checks of devices.

@@ -98,6 +98,7 @@
 //! # }
 //! ```
 
+pub(crate) mod arrays;
 pub(crate) mod check;
 pub(crate) mod connected;
 mod joined;

@@ -1,10 +1,12 @@
 //! The node that a graph with ports is, as the nodes inside of the graph see it.
 
+use std::fmt::Display;
+
 use super::options::{NodeOptions, NodeStreams};
 use crate::context::SingleStream;
 use crate::error::Error;
 use crate::param::GraphParams;
-use crate::port::exported::{InnerEnd, edge_name};
+use crate::port::exported::edge_name;
 
 /// The path of a graph with ports, and the options that its nodes take over from the node that it is.
 #[derive(Debug, Clone, Copy)]
@@ -35,8 +37,9 @@ impl<'a> Inside<'a> {
 
     /// Returns the name of an edge inside, as `left.cast.image >> left.resize.image`.
     #[must_use]
-    pub fn edge(&self, output: &'static str, input: &'static str) -> &'static str {
-        edge_name(&InnerEnd::new(self.path, output), &InnerEnd::new(self.path, input))
+    pub fn edge(&self, output: &dyn Display, input: &dyn Display) -> &'static str {
+        let path = self.path;
+        edge_name(&format_args!("{path}.{output}"), &format_args!("{path}.{input}"))
     }
 
     /// Returns the streams of a node inside that has no `#[streams(…)]`.
@@ -51,18 +54,32 @@ impl<'a> Inside<'a> {
         self.worker
     }
 
-    /// Returns the options of a node inside without attributes.
+    /// Returns the options of a node inside that has no attributes other than `#[streams(…)]`.
     #[must_use]
     pub fn plain<'o>(
         &self,
+        streams: NodeStreams<'o>,
         single_stream: &'o SingleStream,
         params: &'o GraphParams,
-    ) -> NodeOptions<'o>
-    where
-        'a: 'o,
-    {
-        let plain = NodeOptions::plain(self.streams, single_stream, params);
+    ) -> NodeOptions<'o> {
+        let plain = NodeOptions::plain(streams, single_stream, params);
         NodeOptions { worker: self.worker, ..plain }
+    }
+}
+
+/// The operators of a graph, lent to be changed. The graph itself is not within reach: a program could else swap the nodes of two graphs.
+#[derive(Debug)]
+pub struct Lent<'a, T>(&'a mut T);
+
+impl<'a, T> Lent<'a, T> {
+    /// Lends a graph.
+    pub fn new(graph: &'a mut T) -> Self {
+        Self(graph)
+    }
+
+    /// Returns the graph, for the code of `graph!`.
+    pub fn get(lent: Self) -> &'a mut T {
+        lent.0
     }
 }
 

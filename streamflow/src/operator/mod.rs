@@ -5,6 +5,7 @@
 //! `node.rs` has the node: an operator in a graph. `runner.rs` calls the operator's hooks.
 
 pub(crate) mod any_node;
+pub(crate) mod array;
 pub(crate) mod checked;
 pub(crate) mod compute;
 pub(crate) mod condition;

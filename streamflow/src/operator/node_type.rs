@@ -1,5 +1,5 @@
-//! The type of a node: an operator, or a graph with ports. `graph!` sees the name of a type alone, so it writes the same code for both,
-//! by the traits of this file. `graph!` implements them for a graph with ports.
+//! The type of a node: an operator, a graph with ports, or an array of these. `graph!` sees the name of a type alone, so it writes the
+//! same code for an operator and a graph, by the traits of this file. `graph!` implements them for a graph with ports.
 
 use super::any_node::AnyNode;
 use super::factory::OperatorFactory;
@@ -27,6 +27,11 @@ pub trait NodeType: Sized {
     const STREAMS: usize;
     /// Whether all hooks must be called on the thread of the run: for a graph, those of one of its nodes.
     const STAYS: bool;
+    /// Whether the type has a use for a pool: it allocates streams, or works on a stream of a pool that a message needs. For a graph,
+    /// whether one of its nodes without `#[streams(…)]` has.
+    const USES_POOL: bool;
+    /// Whether a failed tick is skipped, or its operator restarted, at a node of this graph.
+    const GOES_ON: bool = false;
     /// Whether this is a graph.
     const IS_GRAPH: bool = false;
     /// `true`. `graph!` names this constant, and rustc reports a type that is not an operator at that place.
@@ -41,7 +46,11 @@ pub trait NodeType: Sized {
     type __Node;
     /// The node itself.
     type Made: MadeNode;
-    /// The operator of the node, or the operators of the graph, to change them between runs.
+    /// The operator of the node, or the graph, by reference. Of an array it is a list of these.
+    type Shown<'a>
+    where
+        Self: 'a;
+    /// The operator of the node, or the operators of the graph, to change them between runs. Of an array it is a list of these.
     type Mut<'a>
     where
         Self: 'a;
@@ -59,7 +68,7 @@ pub trait NodeType: Sized {
         options: NodeOptions<'_>,
     ) -> bool;
     /// Returns the operator of a node, or the graph.
-    fn __streamflow_shown(made: &Self::Made) -> &Self;
+    fn __streamflow_shown(made: &Self::Made) -> Self::Shown<'_>;
     /// Returns the operator of a node, or the operators of the graph, to change them.
     fn __streamflow_shown_mut(made: &mut Self::Made) -> Self::Mut<'_>;
 }
@@ -128,11 +137,17 @@ impl<O: Operator> NodeType for O {
     const OUTPUTS: &'static [PortInfo] = <O as Operator>::OUTPUTS;
     const STREAMS: usize = <O as Operator>::STREAMS;
     const STAYS: bool = <O as Operator>::STAYS;
+    const USES_POOL: bool =
+        Self::STREAMS > 0 || carry_device_data(Self::INPUTS) || carry_device_data(Self::OUTPUTS);
     type Value = O;
     type Params = <O as Operator>::Params;
     type __Checked = <O as Operator>::__Checked;
     type __Node = <O as Operator>::__Node;
     type Made = Box<Node<O>>;
+    type Shown<'a>
+        = &'a O
+    where
+        Self: 'a;
     type Mut<'a>
         = &'a mut O
     where
@@ -164,6 +179,17 @@ impl<O: Compute + Send + 'static> RunsAsNode for O {
     fn list<'a>(made: &'a mut Box<Node<O>>, list: &mut Vec<&'a mut dyn AnyNode>) {
         list.push(&mut **made);
     }
+}
+
+const fn carry_device_data(ports: &[PortInfo]) -> bool {
+    let mut i = 0;
+    while i < ports.len() {
+        if ports[i].device {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// Returns the ports of a node, so that `graph!` can connect them.

@@ -40,6 +40,12 @@ pub struct NodeOptions<'a> {
 }
 
 impl<'a> NodeOptions<'a> {
+    /// Returns the options of an element of an array. The element has its own conditions.
+    pub(super) fn of_element(&self) -> Self {
+        let Self { streams, worker, on_failure, single_stream, params, .. } = *self;
+        Self { worker, on_failure, ..Self::plain(streams, single_stream, params) }
+    }
+
     /// Creates the options of a node that has no attributes other than `#[streams(…)]`.
     #[must_use]
     pub fn plain(

@@ -98,7 +98,7 @@ impl GraphParams {
             let name = node.name.as_str();
             match (&node.params, tables.get_key_value(name)) {
                 (Params::Operator { state, params }, Some((key, value))) => {
-                    let of_node = Table { state, params };
+                    let of_node = Table { path: &format!("{path}{name}"), state, params };
                     all.push((&**state, of_node.read(key.span().start, value, problems)));
                 }
                 (Params::Graph(inner), Some((key, value))) => {
@@ -108,7 +108,7 @@ impl GraphParams {
                         let text = format!(
                             "`{path}` is a graph, and needs a table for each of its nodes, but this is one value ({found}); write"
                         );
-                        let text = format!("{text}\n{}", inner.examples());
+                        let text = format!("{text}\n{}", inner.examples(&path));
                         problems.add(value.span().start, text);
                         continue;
                     };
@@ -119,7 +119,7 @@ impl GraphParams {
                     end,
                     format!(
                         "the table of node `{path}{name}` is missing; write\n{}",
-                        node.examples()
+                        node.examples(path)
                     ),
                 ),
             }
@@ -135,10 +135,11 @@ impl GraphParams {
         })
     }
 
-    /// Returns an example of the tables that a file needs for the nodes.
-    fn examples(&self) -> String {
+    /// Returns an example of the tables that a file needs for the nodes of the graph at `path`.
+    fn examples(&self, path: &str) -> String {
         let nodes = self.nodes().filter(|node| node.has_params());
-        nodes.map(OfNode::examples).collect::<Vec<_>>().join("\n")
+        let path = format!("{path}.");
+        nodes.map(|node| node.examples(&path)).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -150,21 +151,25 @@ impl OfNode {
         }
     }
 
-    fn examples(&self) -> String {
+    /// Returns an example of the tables of this node. `path` has the graphs around it, each with a `.` after it.
+    fn examples(&self, path: &str) -> String {
+        let path = format!("{path}{}", self.name);
         match &self.params {
-            Params::Operator { state, params } => Table { state, params }.example(),
-            Params::Graph(inner) => inner.examples(),
+            Params::Operator { state, params } => Table { state, params, path: &path }.example(),
+            Params::Graph(inner) => inner.examples(&path),
         }
     }
 }
 
 /// The table of one operator's parameters.
-struct Table<'a> {
+struct Table<'a, 'p> {
+    /// The path of the node in the graph whose handle reads the file.
+    path: &'p str,
     state: &'a NodeState,
     params: &'a [Arc<dyn AnyParam>],
 }
 
-impl<'a> Table<'a> {
+impl<'a> Table<'a, '_> {
     fn read(
         &self,
         at: usize,
@@ -209,12 +214,21 @@ impl<'a> Table<'a> {
 
     /// Returns an example of the table that a file needs for the node.
     fn example(&self) -> String {
-        let mut text = format!("    [{}]", self.state.node);
+        let mut text = format!("    [{}]", header(self.path));
         for param in self.params {
             let _ = write!(text, "\n    {} = …  # {}", param.name(), param.expected());
         }
         text
     }
+}
+
+/// Returns a path of nodes as the header of a table. A node of an array, `cameras[3]`, stands in quotes.
+fn header(path: &str) -> String {
+    let quoted = |name: &str| match name.contains('[') {
+        true => format!("\"{name}\""),
+        false => name.to_owned(),
+    };
+    path.split('.').map(quoted).collect::<Vec<_>>().join(".")
 }
 
 /// The mistakes of a file, each with its position in the text in bytes.

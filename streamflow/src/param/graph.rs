@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+use std::vec;
 
 use super::cell::AnyParam;
 use super::state::NodeState;
@@ -26,7 +27,7 @@ pub(super) struct OfNode {
     pub(super) params: Params,
 }
 
-/// What the handle of a node sets.
+/// The parameters that the handle of a node sets.
 pub(super) enum Params {
     /// The parameters of an operator.
     Operator { state: Arc<NodeState>, params: Vec<Arc<dyn AnyParam>> },
@@ -68,6 +69,18 @@ impl GraphParams {
                 "`graph!` names a node of this graph, which was made with its parameters"
             ),
         }
+    }
+}
+
+impl GraphParams {
+    /// Returns the handles of the nodes of an array, in order. `P` must be the type of the nodes' handles.
+    pub fn array<'a, P: 'static>(
+        params: &'a Self,
+        name: &str,
+        count: usize,
+    ) -> vec::IntoIter<&'a P> {
+        let handles = (0..count).map(|index| Self::node(params, &format!("{name}[{index}]")));
+        handles.collect::<Vec<_>>().into_iter()
     }
 }
 

@@ -171,10 +171,18 @@ type Form<B> = <<B as EdgeTarget>::Port as InputPort>::Form;
 /// Connects an outlet to the inlets of an edge. This function depends on the message's type alone, so it is compiled once for all
 /// edges with such messages.
 fn join<T>(source: Option<Source<'_, T>>, inlets: Inlets<'_, T>, options: EdgeOptions) {
-    let Some(Source { outlet, end: from }) = source else { return };
+    let Source { outlet, end: from } = taken_once(source);
     for (inlet, to) in inlets {
         let name = flat_name(options.name, from, to);
         outlet.connect(inlet.connect(EdgeOptions { name, ..options }), None);
+    }
+}
+
+/// Returns the outlet of an output. The outlet of a graph's output is gone if an outer graph has made the output its own.
+fn taken_once<T>(source: Option<Source<'_, T>>) -> Source<'_, T> {
+    match source {
+        Some(source) => source,
+        None => unreachable!("`graph!` makes the ports of a graph anew for its edges"),
     }
 }
 
@@ -185,7 +193,7 @@ fn join_copying<T>(
     options: EdgeOptions,
     copy: impl Fn(&'static str) -> EdgeCopy<T>,
 ) {
-    let Some(Source { outlet, end: from }) = source else { return };
+    let Source { outlet, end: from } = taken_once(source);
     for (inlet, to) in inlets {
         let name = flat_name(options.name, from, to);
         outlet.connect(inlet.connect(EdgeOptions { name, ..options }), Some(copy(name)));

@@ -1,4 +1,4 @@
-//! The ports of a graph that stands in another graph. Such a port is a port of a node inside, so an edge of the outer graph leads to
+//! The ports of a graph that stands in another graph. Each of them is a port of a node inside, so an edge of the outer graph leads to
 //! that node, and no queue and no tick stand between them.
 //!
 //! A graph declares its ports as an operator does, and its edges inside are checked against these declarations: a message that a
@@ -37,11 +37,12 @@ impl fmt::Display for InnerEnd<'_> {
     }
 }
 
-/// Returns the name of an edge that has an end inside of a graph: `producer.output >> consumer.input`.
+/// Returns the name of an edge with an end inside of a graph, or in an array: `producer.output >> consumer.input`.
 ///
-/// The names of nodes are literals of the program, so it has as many of these names as it has edges in types, however many graphs
-/// it makes. Each name is stored once, and until the program ends.
-pub(crate) fn edge_name(output: &dyn fmt::Display, input: &dyn fmt::Display) -> &'static str {
+/// The names are made of the names of nodes and of the indices of arrays, which the program has while it is compiled. So a program has
+/// a fixed number of them, however many graphs it makes. Each name is stored once, and until the program ends.
+#[must_use]
+pub fn edge_name(output: &dyn fmt::Display, input: &dyn fmt::Display) -> &'static str {
     static NAMES: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);
     let name = format!("{output} >> {input}");
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,7 +83,7 @@ pub struct Source<'a, T> {
 
 /// An output of a graph: the outlet of a node inside.
 pub struct ExportedOutput<'a, P: OutputPort> {
-    /// `None` after an outer graph has made the output its own.
+    /// The outlet, until an outer graph has made the output its own.
     pub(super) source: Option<Source<'a, Item<P>>>,
 }
 
@@ -149,13 +150,27 @@ impl<T, From, To> Gives<T, From, To> for T {
     }
 }
 
+/// Seals [`Admits`] and [`AcceptsInside`]: an implementation outside of this module could let two inputs own (take) the same message.
+mod sealed {
+    use super::{Reads, Several, Shares, Sole, Takes};
+
+    pub trait Admits<Owners> {}
+    impl Admits<Sole> for Sole {}
+    impl<Owners> Admits<Owners> for Several {}
+
+    pub trait Accepts<Owners> {}
+    impl<Owners> Accepts<Owners> for Reads {}
+    impl<Owners> Accepts<Owners> for Shares {}
+    impl Accepts<Sole> for Takes {}
+}
+
 /// Implemented for the number of owners that a graph's output declares, if the message of the inner output may have as many.
 #[diagnostic::on_unimplemented(
-    message = "output `{To}` of this graph gives its message away, but output `{From}` has other readers too",
+    message = "output `{To}` of this graph gives its message away, but a message of output `{From}` has several owners",
     label = "the reader outside must be the message's only owner",
-    note = "declare the output of the graph as `Shared<T>`, or mark the edge to the other reader `#[copy]`"
+    note = "declare the output of the graph as `Shared<T>`; if another node reads it, that edge may be marked `#[copy]`"
 )]
-pub trait Admits<Owners, From, To> {}
+pub trait Admits<Owners, From, To>: sealed::Admits<Owners> {}
 
 #[diagnostic::do_not_recommend]
 impl<From, To> Admits<Sole, From, To> for Sole {}
@@ -252,12 +267,16 @@ impl<T, From, To> Reaches<T, From, To> for T {
     label = "this input must be the message's only owner",
     note = "declare the input of the graph as `T` and let nothing else read it, or declare the inner input as `&T` or `Shared<T>`"
 )]
-pub trait AcceptsInside<Owners, From, To> {}
+pub trait AcceptsInside<Owners, From, To>: sealed::Accepts<Owners> {}
 
 #[diagnostic::do_not_recommend]
-impl<Owners, From, To> AcceptsInside<Owners, From, To> for Reads {}
+impl<From, To> AcceptsInside<Sole, From, To> for Reads {}
 #[diagnostic::do_not_recommend]
-impl<Owners, From, To> AcceptsInside<Owners, From, To> for Shares {}
+impl<From, To> AcceptsInside<Sole, From, To> for Shares {}
+#[diagnostic::do_not_recommend]
+impl<From, To> AcceptsInside<Several, From, To> for Reads {}
+#[diagnostic::do_not_recommend]
+impl<From, To> AcceptsInside<Several, From, To> for Shares {}
 #[diagnostic::do_not_recommend]
 impl<From, To> AcceptsInside<Sole, From, To> for Takes {}
 

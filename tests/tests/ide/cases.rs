@@ -110,6 +110,9 @@ pub(crate) const CASES: &[Case] = &[
     case("graph.prepare().inner();", "graph.prepare().in|;", OffersToo(&["inner"])),
     case("graph.prepare_mut().inner_mut();", "graph.prepare_mut().in|;", OffersToo(&["inner_mut"])),
     case("graph.params().prepare().inner()", "graph.params().prepare().in|", OffersToo(&["inner"])),
+    case("/*loop*/", "many[i].|", Offers(&["bytes", "floats"])),
+    case("/*loop*/", "source.frame >> |;", Offers(&["many", "prepare", "source"])),
+    case("Prepare::new(i as f32)", "Prepare::n|", OffersToo(&["new"])),
     // Completion of types and values.
     edge("let more: Cam| = Camera::new();", OffersToo(&["Camera"])),
     edge("let more: Camera = Camera::n|;", OffersToo(&["new"])),
@@ -213,6 +216,7 @@ pub(crate) const CASES: &[Case] = &[
         "input fresh: &Tensor<u8>;",
         "fresh >> inner.src;",
         "source.frame >> prepare.fresh;",
+        "source.frame >> many[i].fresh;",
     ])),
     // A mistake in another statement changes nothing.
     case("right.frame >> _;", "right.frame >> shw.image; left.fr|ame >> _;", Shows(&["program::Camera_Ports", "pub frame: Output<Camera_frame>"])),

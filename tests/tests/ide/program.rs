@@ -88,6 +88,12 @@ graph! {
         let prepare: Prepare = Prepare::new(1.0);
         source.frame >> prepare.bytes;
         prepare.floats >> _;
+        let many: [Prepare; 3] = |i| Prepare::new(i as f32);
+        for i in 0..3 {
+            source.frame >> many[i].bytes;
+            many[i].floats >> _;
+            /*loop*/
+        }
         /*outside*/
     }
 }

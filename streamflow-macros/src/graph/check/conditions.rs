@@ -35,7 +35,9 @@ pub(super) fn check_numbers(
                     unraw_name(&inner.node) == node.unraw_name()
                         && inputs.iter().any(|input| unraw_name(input) == unraw_name(&inner.name))
                 };
-                if !inner_ports(ports, Side::Input).any(is_own) {
+                // The nodes of an array share no edges.
+                let is_array = node.element().is_some();
+                if !is_array && !inner_ports(ports, Side::Input).any(is_own) {
                     check_number(node, inputs, messages, edges, errors);
                 }
             }

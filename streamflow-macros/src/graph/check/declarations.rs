@@ -6,7 +6,7 @@ use proc_macro2::Ident;
 
 use super::pools::{self, LeftOutPools};
 use crate::diagnostic::Errors;
-use crate::graph::model::Node;
+use crate::graph::model::{Array, Node};
 use crate::graph::parts::{NodeParts, Param, Pool, Port, unraw_name};
 use crate::graph::syntax::{
     BrokenStatement, EdgeStatement, NodeStatement, PortStatement, Statement,
@@ -99,12 +99,14 @@ pub(super) fn collect(statements: Vec<Statement>, errors: &mut Errors) -> Declar
             Statement::Node(node) => {
                 let NodeStatement { attributes, name, ty, value } = *node;
                 if names.declare(&name, errors) {
-                    nodes.push(Node { attributes, name, ty, value, has_accessors: true });
+                    let array = Array::of(&ty);
+                    nodes.push(Node { attributes, name, ty, array, value, has_accessors: true });
                 } else {
                     left_out.push(NodeParts { ty: Some(ty), value: Some(value) });
                 }
             }
             Statement::Edge(edge) => edges.push(edge),
+            Statement::Loop(in_loop) => edges.extend(in_loop),
             Statement::Port(port) => ports.push(port),
             Statement::Broken(BrokenStatement { node, pool, parts }) => {
                 left_out_pools.add(pool);

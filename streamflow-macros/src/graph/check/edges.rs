@@ -8,6 +8,7 @@ use proc_macro2::Ident;
 use super::declarations::{NodeNames, PortNode};
 use super::ports::{self, Borders, inner_ports};
 use crate::diagnostic::Errors;
+use crate::graph::index::Loop;
 use crate::graph::model::{Discard, Edge, Node, Nodes, OwnPort};
 use crate::graph::parts::{Carries, End, Param, Pool, Port, Side, Streams, unraw_name};
 use crate::graph::syntax::{EdgeStatement, Target};
@@ -35,7 +36,7 @@ pub(super) fn connect(
     let mut may_connect = |end: &End, errors: &mut Errors| {
         let End::Node(port) = end else { return true };
         match names.find(port, params) {
-            PortNode::Declared => true,
+            PortNode::Declared => fits_array(port, nodes, errors),
             PortNode::Unknown => {
                 unknown_nodes.push(port.node.clone());
                 true
@@ -50,7 +51,16 @@ pub(super) fn connect(
     };
     for mut statement in statements {
         statement.ports_mut().for_each(|port| spell_as_declared(port, nodes));
-        let EdgeStatement { attributes, output, arrow, target } = statement;
+        let EdgeStatement { mut attributes, around, output, arrow, target } = statement;
+        let around = around.as_ref();
+        if around.is_some()
+            && let Some(initial) = attributes.initial.take()
+        {
+            errors.at(
+                initial,
+                "a first message is for one edge; write this edge outside of the loop, with a number as index",
+            );
+        }
         let has_output = may_connect(&output, errors);
         let (inputs, in_group) = match target {
             Target::Input(input) => (vec![input], false),
@@ -58,7 +68,8 @@ pub(super) fn connect(
             Target::Discard(underscore) => {
                 match output {
                     End::Node(output) if has_output => {
-                        discards.push(Discard { output, arrow, underscore });
+                        let around = around.cloned();
+                        discards.push(Discard { around, output, arrow, underscore });
                     }
                     End::Node(_) => {}
                     End::Own(own) => errors.at(
@@ -78,16 +89,57 @@ pub(super) fn connect(
             match (&output, input) {
                 (End::Node(output), End::Node(input)) => {
                     let (output, attributes) = (output.clone(), attributes.clone());
-                    let is_shared = false;
-                    edges.push(Edge { output, arrow, input, attributes, in_group, is_shared });
+                    if borders.lead_to(&input) {
+                        let text = format!(
+                            "the edges from outside are the last of `{input}`; write this one above that from the port of the graph"
+                        );
+                        errors.at(&input, text);
+                    }
+                    let around = around.cloned();
+                    edges.push(Edge {
+                        output,
+                        arrow,
+                        input,
+                        attributes,
+                        around,
+                        in_group,
+                        is_shared: false,
+                    });
+                }
+                (from, to) if around.is_some() => {
+                    let own = if let End::Own(_) = from { from } else { &to };
+                    let text = format!(
+                        "`{own}` is a port of this graph, and its edges stand outside of a loop: one for each node, with a number as index"
+                    );
+                    errors.at(own, text);
                 }
                 (from, to) => borders.add((from, arrow, &to), &attributes, in_group, errors),
             }
         }
     }
-    ports::check(ports, errors);
+    ports::check_repeated(ports, errors);
     mark_shared(&mut edges, ports);
     Connections { edges, discards, unknown_nodes }
+}
+
+/// Whether a port has an index if its node is an array, and none if it is a single node. Reports a port that does not.
+fn fits_array(port: &Port, nodes: &Nodes, errors: &mut Errors) -> bool {
+    let Some(node) = nodes.node_of(port) else { return true };
+    let (name, input) = (node.unraw_name(), &port.name);
+    match (&port.index, node.element()) {
+        (None, Some(_)) => {
+            let text = format!(
+                "`{name}` is an array of nodes; write `{name}[0].{input}`, or `{name}[i].{input}` in `for i in 0..n {{ … }}`"
+            );
+            errors.at(&port.node, text);
+            false
+        }
+        (Some(index), None) => {
+            errors.at(index, format!("`{name}` is a single node, and has no index; remove it"));
+            false
+        }
+        (None, None) | (Some(_), Some(_)) => true,
+    }
 }
 
 /// Spells the node of a port as its declaration does, with or without `r#`.
@@ -102,33 +154,77 @@ fn spell_as_declared(port: &mut Port, nodes: &Nodes) {
 /// Sets `is_shared` in each edge whose output sends the same message, without a copy, to several inputs. An output of the graph is a
 /// reader of the output inside, and the inputs inside share the message of an input of the graph.
 fn mark_shared(edges: &mut [Edge], ports: &mut [OwnPort]) {
-    let mut consumers: HashMap<String, usize> = HashMap::new();
-    let of_edges = edges.iter().filter(|edge| !edge.attributes.has_copy());
-    let of_edges = of_edges.map(|edge| edge.output.to_string());
-    let of_ports = inner_ports(ports, Side::Output).map(|(inner, _)| inner.to_string());
-    for output in of_edges.chain(of_ports) {
-        *consumers.entry(output).or_default() += 1;
+    // The readers of each output, by the name of its node and its own; of a graph's output, without a loop.
+    let mut readers: HashMap<(String, String), Vec<Reader>> = HashMap::new();
+    let key = |output: &Port| (unraw_name(&output.node), unraw_name(&output.name));
+    for edge in edges.iter().filter(|edge| !edge.attributes.has_copy()) {
+        let is_repeated = edge.around.is_some() && !edge.output.follows_loop();
+        let reader = Reader { reach: reach(&edge.output, edge.around.as_ref()), is_repeated };
+        readers.entry(key(&edge.output)).or_default().push(reader);
     }
-    let is_shared =
-        |output: &Port| consumers.get(&output.to_string()).is_some_and(|&count| count > 1);
+    for (inner, _) in inner_ports(ports, Side::Output) {
+        let reader = Reader { reach: reach(inner, None), is_repeated: false };
+        readers.entry(key(inner)).or_default().push(reader);
+    }
+    let is_shared = |output: &Port, around: Option<&Loop>| {
+        let Some(readers) = readers.get(&key(output)) else { return false };
+        let reach = reach(output, around);
+        let mut met = readers.iter().filter(|reader| may_meet(reader.reach, reach));
+        met.next().is_some_and(|first| first.is_repeated) || met.next().is_some()
+    };
     for edge in edges {
-        edge.is_shared = is_shared(&edge.output);
+        edge.is_shared = is_shared(&edge.output, edge.around.as_ref());
     }
     for port in ports {
         let several = port.borders.len() > 1;
         for border in &mut port.borders {
             border.is_shared = match port.side {
-                Side::Output => is_shared(&border.inner),
+                Side::Output => is_shared(&border.inner, None),
                 Side::Input => several,
             };
         }
     }
 }
 
+/// The first and the last node of an array to which an edge leads, or from which it does; `None` if the macro can't know them. An edge
+/// of a single node has the reach of that node alone.
+type Reach = Option<(i64, i64)>;
+
+/// A reader of an output, or of an output of some nodes of an array.
+struct Reader {
+    reach: Reach,
+    /// Whether the edge is in a loop, and begins at one and the same output in each turn.
+    is_repeated: bool,
+}
+
+fn reach(port: &Port, around: Option<&Loop>) -> Reach {
+    match &port.index {
+        Some(index) => index.known_reach(around),
+        None => Some((0, 0)),
+    }
+}
+
+/// Whether two edges may be at one node.
+fn may_meet(one: Reach, other: Reach) -> bool {
+    let (Some(one), Some(other)) = (one, other) else { return true };
+    one.0 <= other.1 && other.0 <= one.1
+}
+
 /// Reports a `#[transfer]` on an edge where it would copy nothing: to an adopting node, which has no device of its own, or
 /// between nodes on one pool.
-pub(super) fn check_transfers(edges: &[Edge], nodes: &Nodes, pools: &[Pool], errors: &mut Errors) {
+pub(super) fn check_transfers(
+    edges: &[Edge],
+    nodes: &Nodes,
+    (pools, has_ports): (&[Pool], bool),
+    errors: &mut Errors,
+) {
     for edge in edges.iter().filter(|edge| edge.attributes.carries == Carries::Transfer) {
+        if has_ports {
+            let text = "the nodes inside of a graph with ports are on one device, that of the node which the graph is: there is \
+                        nothing to transfer; write `#[transfer]` at an edge outside, or `#[copy]` here";
+            errors.at(edge.underlined_tokens(), text);
+            continue;
+        }
         let Some(Node { name, attributes, .. }) = nodes.node_of(&edge.input) else { continue };
         // For pools that are constants, `check_transfer` of the library reports such an edge, since it also knows their devices.
         let of_run = pools.iter().filter(|pool| pool.is_made_by_run);
@@ -158,8 +254,9 @@ pub(super) fn check_transfers(edges: &[Edge], nodes: &Nodes, pools: &[Pool], err
 pub(super) fn check_duplicates(edges: &[Edge], errors: &mut Errors) {
     let mut seen = HashSet::new();
     for edge in edges {
-        let Edge { output, input, .. } = edge;
-        if !seen.insert((output.to_string(), input.to_string())) {
+        let Edge { output, input, around, .. } = edge;
+        let range = around.as_ref().map(Loop::text);
+        if !seen.insert((output.to_string(), input.to_string(), range)) {
             let text = format!("this edge is there already; `{output}` feeds `{input}` once");
             errors.at(edge.underlined_tokens(), text);
         }
@@ -173,19 +270,31 @@ pub(super) fn check_discards(
     ports: &[OwnPort],
     errors: &mut Errors,
 ) {
-    let exported = inner_ports(ports, Side::Output).map(|(inner, _)| inner);
-    let consumed = edges.iter().map(|edge| &edge.output).chain(exported);
-    let consumed: HashSet<String> = consumed.map(ToString::to_string).collect();
-    let mut discarded = HashSet::new();
+    let key = |output: &Port| (unraw_name(&output.node), unraw_name(&output.name));
+    let mut known: HashMap<(String, String), Vec<(Reach, bool)>> = HashMap::new();
+    let of_edges = edges.iter().map(|edge| (&edge.output, edge.around.as_ref()));
+    let of_ports = inner_ports(ports, Side::Output).map(|(inner, _)| (inner, None));
+    for (output, around) in of_edges.chain(of_ports) {
+        known.entry(key(output)).or_default().push((reach(output, around), true));
+    }
     for discard in discards {
-        let output = discard.output.to_string();
-        let text = if consumed.contains(&output) {
-            format!("`{output}` has a consumer, so it is not discarded; remove this line")
-        } else if !discarded.insert(output.clone()) {
-            format!("`{output}` is discarded already")
-        } else {
-            continue;
-        };
-        errors.at(discard.underlined_tokens(), text);
+        let output = &discard.output;
+        let here = reach(output, discard.around.as_ref());
+        let before = known.entry(key(output)).or_default();
+        // Ranges that the macro does not know may be those of other nodes.
+        let mut met = before
+            .iter()
+            .filter(|(reach, _)| here.is_some() && reach.is_some() && may_meet(*reach, here));
+        match met.next() {
+            Some((_, true)) => {
+                let text =
+                    format!("`{output}` has a consumer, so it is not discarded; remove this line");
+                errors.at(discard.underlined_tokens(), text);
+            }
+            Some((_, false)) => {
+                errors.at(discard.underlined_tokens(), format!("`{output}` is discarded already"));
+            }
+            None => before.push((here, false)),
+        }
     }
 }

@@ -26,23 +26,24 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
     let Declarations { pools, left_out_pools, mut nodes, names, edges, ports, left_out } =
         declarations;
     let mut ports = ports::declare(ports, &header, &nodes, errors);
-    let shadows_operator = nodes::check_graph_name(&header.name, !ports.is_empty(), &nodes, errors);
+    let shadows_operator = nodes::check_graph_name(&header.name, header.has_ports, &nodes, errors);
     nodes::check_accessors(&mut nodes, errors);
     pools::check_pool_uses(&pools, &left_out_pools, &mut nodes, errors);
     pools::check_green_contexts(&pools, &left_out_pools, &mut header, errors);
     pools::check_values(&pools, &header, errors);
-    if !ports.is_empty() {
+    if header.has_ports {
         ports::check_header(&mut header, &pools, errors);
     }
     let nodes = Nodes::new(nodes);
     let connections = edges::connect(edges, &nodes, &names, &header.params, &mut ports, errors);
     let Connections { edges, discards, unknown_nodes } = connections;
-    edges::check_transfers(&edges, &nodes, &pools, errors);
+    edges::check_transfers(&edges, &nodes, (&pools, header.has_ports), errors);
     edges::check_duplicates(&edges, errors);
     edges::check_discards(&discards, &edges, &ports, errors);
     conditions::check_numbers(&nodes, &edges, &ports, errors);
     let order = order::order_nodes(&nodes, &edges, errors);
-    order::check_policies(&nodes, &edges, errors);
+    let in_cycles = order::check_policies(&nodes, &edges, errors);
+    ports::check_edges(&ports, errors);
     if errors.is_empty() {
         // After another mistake, a pool may be unused only because the node that uses it was left out.
         pools::check_unused(&pools, &nodes, &header, errors);
@@ -60,6 +61,7 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
         discards,
         ports,
         order,
+        in_cycles,
         left_out,
         has_unknown_nodes: !unknown_nodes.is_empty(),
         is_sound: errors.is_empty(),

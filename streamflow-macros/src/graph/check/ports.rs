@@ -1,6 +1,6 @@
 //! Checks the ports of a graph, and the edges between them and the nodes inside.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -31,10 +31,15 @@ pub(super) fn declare(
             format!("`{text}` is a parameter of this graph already; give the port another name")
         } else if text.starts_with("__") {
             "names that begin with `__` are reserved".to_owned()
+        } else if ["New", "Ports"].contains(&&*text) {
+            format!(
+                "`{}_{text}` is a name of the expansion; give the port another name",
+                header.name
+            )
         } else {
             let declared =
                 read_graph_port(&header.name, &name, &ty, docs, side == Side::Input, errors);
-            ports.push(OwnPort { name, side, declared, borders: Vec::new(), is_wrong: false });
+            ports.push(OwnPort { name, side, declared, borders: Vec::new() });
             continue;
         };
         errors.at(&name, problem);
@@ -99,6 +104,17 @@ fn find_in(tokens: TokenStream, found: &mut Option<TokenStream>) {
         let is_static = |next: Option<&TokenTree>| matches!(next, Some(TokenTree::Ident(name)) if name == "static");
         match &token {
             TokenTree::Group(group) => find_in(group.stream(), found),
+            // The arguments of a function are borrowed only while it is called.
+            TokenTree::Ident(name)
+                if ["Fn", "FnMut", "FnOnce", "fn"].iter().any(|word| name == word) =>
+            {
+                tokens.next_if(|next| matches!(next, TokenTree::Group(_)));
+            }
+            TokenTree::Ident(name) if name == "for" => {
+                while tokens.next().is_some_and(
+                    |token| !matches!(&token, TokenTree::Punct(sign) if sign.as_char() == '>'),
+                ) {}
+            }
             TokenTree::Punct(sign) if sign.as_char() == '\'' && is_static(tokens.peek()) => {}
             TokenTree::Punct(sign) if sign.as_char() == '\'' => {
                 let name = tokens.next();
@@ -134,7 +150,13 @@ impl<'a> Borders<'a> {
         self.ports.iter_mut().find(|port| unraw_name(&port.name) == unraw_name(name))
     }
 
-    /// Adds an edge of which at least one end is a port of the graph. `inner` is the other end if it is a port of a node in the graph.
+    /// Whether an input of the graph leads to this input of a node, by an edge that is read already.
+    pub(super) fn lead_to(&self, input: &Port) -> bool {
+        let name = input.to_string();
+        inner_ports(self.ports, Side::Input).any(|(inner, _)| inner.to_string() == name)
+    }
+
+    /// Adds an edge that has a port of the graph at one end.
     pub(super) fn add(
         &mut self,
         ends: (&End, Token![>>], &End),
@@ -152,9 +174,6 @@ impl<'a> Borders<'a> {
                      operator between them"
                 );
                 errors.at(to, text);
-                for end in [from, to] {
-                    self.port(end).into_iter().for_each(|port| port.is_wrong = true);
-                }
                 return;
             }
             (End::Node(_), End::Node(_)) => return,
@@ -212,31 +231,46 @@ fn has_options(attributes: &EdgeAttributes) -> bool {
         || initial.is_some()
 }
 
-/// Reports ports without an edge inside, outputs of nodes that are two outputs of the graph, and repeated edges. Removes the repeated
-/// ones, so that no further errors follow.
-pub(super) fn check(ports: &mut [OwnPort], errors: &mut Errors) {
-    let mut outputs: HashMap<String, Ident> = HashMap::new();
-    for OwnPort { name, side, borders, is_wrong, .. } in ports {
-        if borders.is_empty() && !*is_wrong {
-            let text = match side {
-                Side::Input => format!(
-                    "input `{name}` of this graph leads nowhere; write `{name} >> node.input;`, or remove it"
-                ),
-                Side::Output => format!(
-                    "output `{name}` of this graph has no producer; write `node.output >> {name};`"
-                ),
-            };
-            errors.at(&*name, text);
-        }
-        let mut readers = HashSet::new();
+/// Reports ports without an edge inside, in a graph without other mistakes: after another one, the edge may be left out.
+pub(super) fn check_edges(ports: &[OwnPort], errors: &mut Errors) {
+    if !errors.is_empty() {
+        return;
+    }
+    for OwnPort { name, side, .. } in ports.iter().filter(|port| port.borders.is_empty()) {
+        let text = match side {
+            Side::Input => format!(
+                "input `{name}` of this graph leads nowhere; write `{name} >> node.input;`, or remove it"
+            ),
+            Side::Output => format!(
+                "output `{name}` of this graph has no producer; write `node.output >> {name};`"
+            ),
+        };
+        errors.at(name, text);
+    }
+}
+
+/// Reports outputs of nodes that are two outputs of the graph, inputs of nodes that are two inputs of it, and repeated edges. Removes
+/// the repeated ones, so that no further errors follow.
+pub(super) fn check_repeated(ports: &mut [OwnPort], errors: &mut Errors) {
+    let mut known: HashMap<(Side, String), Ident> = HashMap::new();
+    for OwnPort { name, side, borders, .. } in ports {
         borders.retain(|border| {
             let inner = border.inner.to_string();
-            let first = outputs.get(&inner).filter(|first| *first != name);
-            match (*side, first) {
-                (Side::Input, _) if !readers.insert(inner.clone()) => {
+            match (*side, known.get(&(*side, inner.clone()))) {
+                (_, None) => {
+                    known.insert((*side, inner), name.clone());
+                    return true;
+                }
+                (Side::Input, Some(first)) if *first == *name => {
                     let text = format!("this edge is there already; `{name}` feeds `{inner}` once");
                     errors.at(border.underlined_tokens(Side::Input), text);
-                    return false;
+                }
+                (Side::Input, Some(first)) => {
+                    let text = format!(
+                        "input `{first}` of this graph leads to `{inner}` already, and one input of a graph leads to an input inside; \
+                         put an operator before `{inner}` that joins them"
+                    );
+                    errors.at(border.underlined_tokens(Side::Input), text);
                 }
                 (Side::Output, Some(first)) => {
                     let text = format!(
@@ -244,14 +278,9 @@ pub(super) fn check(ports: &mut [OwnPort], errors: &mut Errors) {
                          often as needed"
                     );
                     errors.at(&border.own, text);
-                    return false;
                 }
-                (Side::Output, None) => {
-                    outputs.insert(inner, name.clone());
-                }
-                (Side::Input, _) => {}
             }
-            true
+            false
         });
     }
 }

@@ -30,11 +30,37 @@ pub(super) fn order(nodes: usize, edges: &[(usize, usize)]) -> (Vec<usize>, Vec<
     (sort(&consumers), cycles)
 }
 
-/// Whether a message of the node `node` can return to that node along the edges.
-pub(super) fn is_in_cycle(nodes: usize, edges: &[(usize, usize)], node: usize) -> bool {
-    let mut consumers: Vec<Vec<usize>> = vec![Vec::new(); nodes];
-    edges.iter().for_each(|&(from, to)| consumers[from].push(to));
-    consumers[node].iter().any(|&next| path(&consumers, next, node).is_some())
+/// Returns the nodes whose messages can return to them along the edges. Each such way has one of the edges in `back`.
+pub(super) fn in_cycles(
+    nodes: usize,
+    edges: &[(usize, usize)],
+    back: &[(usize, usize)],
+) -> Vec<usize> {
+    let (mut consumers, mut producers) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
+    for &(from, to) in edges {
+        consumers[from].push(to);
+        producers[to].push(from);
+    }
+    let mut found = vec![false; nodes];
+    for &(from, to) in back {
+        let (after, before) = (reached(&consumers, to), reached(&producers, from));
+        for node in 0..nodes {
+            found[node] |= after[node] && before[node];
+        }
+    }
+    (0..nodes).filter(|&node| found[node]).collect()
+}
+
+/// Returns for each node whether it can be reached from `start`.
+fn reached(next: &[Vec<usize>], start: usize) -> Vec<bool> {
+    let mut reached = vec![false; next.len()];
+    let mut open = vec![start];
+    while let Some(node) = open.pop() {
+        if !std::mem::replace(&mut reached[node], true) {
+            open.extend(&next[node]);
+        }
+    }
+    reached
 }
 
 /// Returns the nodes of the shortest path from `from` to `to`, with these two. Returns `None` if there is no path.

@@ -4,7 +4,7 @@
 //! `nodes::all()` before each name of a node, and wherever the user may add such a name: an editor then offers the fields of
 //! `nodes`, and nothing else. Each list of words ends with one more word of that list, for the same reason.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::quote;
 use syn::ext::IdentExt;
 
@@ -24,7 +24,7 @@ pub(super) fn write(graph: &Graph, body: TokenStream) -> TokenStream {
     });
     let fields = graph.nodes.iter().map(|node| {
         let name = away_from_user(&node.name);
-        let ports = relocate(operator_item(&node.ty, "__Ports"));
+        let ports = relocate(operator_item(node.element().unwrap_or(&node.ty), "__Ports"));
         quote!(#name: #ports)
     });
     let own = graph.ports.iter().map(|port| away_from_user(&port.name));
@@ -99,6 +99,11 @@ impl Probe<'_> {
         if self.write_own_port(tokens) {
             return;
         }
+        if let [keyword, _, _, head @ ..] = tokens
+            && is_word(keyword, "for")
+        {
+            return self.write_loop(head);
+        }
         let declared = tokens.iter().skip_while(|token| !is_word(token, "let")).nth(1);
         let mut rest = tokens;
         while let [first, after @ ..] = rest {
@@ -144,6 +149,19 @@ impl Probe<'_> {
         true
     }
 
+    /// Writes the range and the edges of a loop, and the statement after it.
+    fn write_loop(&mut self, head: &[TokenTree]) {
+        let is_body = |token: &TokenTree| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace);
+        let Some(body) = head.iter().position(is_body) else { return self.write_node_here() };
+        let (range, [TokenTree::Group(body), after @ ..]) = head.split_at(body) else { return };
+        let range = evaluate(&quote!(_), &quote!(#(#range)*));
+        self.written.extend(quote!(let _ = #range;));
+        for statement in split_statements(body.stream()) {
+            self.write_statement(&statement);
+        }
+        self.write_statement(after);
+    }
+
     fn is_own(&self, name: &Ident) -> bool {
         self.graph.ports.iter().any(|port| port.name.unraw() == name.unraw())
     }
@@ -159,6 +177,11 @@ impl Probe<'_> {
 
     /// Writes the user's `node`, `node.` or `node.port`. Returns the tokens that follow.
     fn write_port<'t>(&mut self, node: &Ident, after: &'t [TokenTree]) -> &'t [TokenTree] {
+        // An index says nothing about the ports.
+        let after = match after {
+            [TokenTree::Group(index), rest @ ..] if index.delimiter() == Delimiter::Bracket => rest,
+            _ => after,
+        };
         let (port, rest) = match after {
             [TokenTree::Punct(dot), TokenTree::Ident(port), rest @ ..] if dot.as_char() == '.' => {
                 (Some(quote!(.#port)), rest)
@@ -196,8 +219,20 @@ impl Probe<'_> {
             [] => quote!(_),
             ty => quote!(#(#ty)*),
         };
-        let value = evaluate(&ty, &quote!(#(#value)*));
-        self.written.extend(quote!(let _ = #value;));
+        // The value of an array is a closure, of a type that has no name.
+        let is_closure =
+            matches!(value.first(), Some(TokenTree::Punct(sign)) if sign.as_char() == '|');
+        let written = match is_closure {
+            true => {
+                let each = quote!(#(#value)*);
+                quote!(let _: ::core::option::Option<#ty>; let _ = (#each)(0_usize);)
+            }
+            false => {
+                let value = evaluate(&ty, &quote!(#(#value)*));
+                quote!(let _ = #value;)
+            }
+        };
+        self.written.extend(written);
     }
 
     /// Writes the tokens in the brackets of an attribute. Skips the attributes of rustc.

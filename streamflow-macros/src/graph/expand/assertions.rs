@@ -9,14 +9,14 @@ use quote::quote;
 
 use super::idents::green;
 use super::paths::{operator_item, pool_ref, private_call};
-use super::{chunk, pools};
+use super::{arrays, chunk, pools};
 use crate::graph::conditions::{Condition, ConditionKind};
-use crate::graph::model::{Edge, Graph, Node};
+use crate::graph::model::{Border, Edge, Graph, Node};
 use crate::graph::parts::{Carries, NodeAttributes, Port, Side, Streams, unraw_name};
 use crate::graph::spans::Underline;
 
 /// Writes a constant `const name: () = check;` for each check.
-fn assertion<const N: usize>(checks: [(&str, TokenStream); N]) -> TokenStream {
+pub(super) fn assertion<const N: usize>(checks: [(&str, TokenStream); N]) -> TokenStream {
     let constants = checks.into_iter().map(|(name, check)| {
         let name = Ident::new(name, Span::call_site());
         quote! {
@@ -39,11 +39,16 @@ pub(super) fn assert_nodes(graph: &Graph) -> TokenStream {
             ports[index].named.push(unraw_name(&port.name));
         }
     }
-    let inputs = graph.edges.iter().map(|edge| &edge.input);
+    let inputs = graph.edges.iter().map(|edge| (&edge.input, edge.around.as_ref()));
     let exported = graph.borders().filter(|(port, _)| port.side == Side::Input);
-    for input in inputs.chain(exported.map(|(_, border)| &border.inner)) {
-        if let Some(index) = graph.nodes.index_of(input) {
-            ports[index].count_producer(unraw_name(&input.name));
+    for (input, around) in inputs.chain(exported.map(|(_, border)| (&border.inner, None))) {
+        let Some(index) = graph.nodes.index_of(input) else { continue };
+        if graph.nodes[index].element().is_none() {
+            let edges = match around {
+                Some(around) => arrays::turns(around),
+                None => quote!(1),
+            };
+            ports[index].count_producer(unraw_name(&input.name), &edges);
         }
     }
     let name = &graph.header.name;
@@ -85,14 +90,14 @@ struct ConnectedPorts {
     /// and its output, so these are not reported as unconnected too.
     named: Vec<String>,
     /// The number of edges that lead to each input.
-    producers: Vec<(String, usize)>,
+    producers: Vec<(String, TokenStream)>,
 }
 
 impl ConnectedPorts {
-    fn count_producer(&mut self, input: String) {
+    fn count_producer(&mut self, input: String, edges: &TokenStream) {
         match self.producers.iter_mut().find(|(other, _)| *other == input) {
-            Some((_, count)) => *count += 1,
-            None => self.producers.push((input, 1)),
+            Some((_, count)) => count.extend(quote!(+ #edges)),
+            None => self.producers.push((input, edges.clone())),
         }
     }
 }
@@ -157,6 +162,19 @@ pub(super) fn assert_single_nodes(graph: &Graph) -> TokenStream {
     assertions.collect()
 }
 
+/// Writes checks that no node in a cycle is a graph with a node that goes on after a failure.
+pub(super) fn assert_policies(graph: &Graph) -> TokenStream {
+    let in_cycles = graph.in_cycles.iter().map(|&index| &graph.nodes[index]);
+    let assertions = in_cycles.map(|node| {
+        let name = node.unraw_name();
+        let [graph, goes_on] = ["NAME", "GOES_ON"].map(|name| operator_item(&node.ty, name));
+        let args = quote!(#name, #graph, #goes_on);
+        let check = private_call(Underline::one(node.name.span()), "check_goes_on", args);
+        assertion([("no_failure_is_skipped_in_the_cycle", check)])
+    });
+    assertions.collect()
+}
+
 /// Writes checks that each `host_done` names an input whose messages may have downloads.
 pub(super) fn assert_conditions(graph: &Graph) -> TokenStream {
     let each = graph.nodes.iter().flat_map(|node| {
@@ -196,10 +214,9 @@ pub(super) fn assert_pool_uses(graph: &Graph) -> TokenStream {
     });
     let assertions = on_pools.map(|(node, pool)| {
         let (name, text) = (node.unraw_name(), pool.to_string());
-        let [operator, is_graph, streams, inputs, outputs] =
-            ["NAME", "IS_GRAPH", "STREAMS", "INPUTS", "OUTPUTS"]
-                .map(|name| operator_item(&node.ty, name));
-        let args = quote!(#name, (#operator, #is_graph), #text, #streams, [#inputs, #outputs]);
+        let [operator, is_graph, uses_pool] =
+            ["NAME", "IS_GRAPH", "USES_POOL"].map(|name| operator_item(&node.ty, name));
+        let args = quote!(#name, (#operator, #is_graph), #text, #uses_pool);
         let check = private_call(Underline::one(pool.span()), "check_pool_use", args);
         assertion([("its_operator_has_a_use_for_the_pool", check)])
     });
@@ -210,12 +227,15 @@ pub(super) fn assert_pool_uses(graph: &Graph) -> TokenStream {
 /// one device, or on two devices if it has `#[transfer]`.
 pub(super) fn assert_edges(graph: &Graph) -> TokenStream {
     let mut first_outputs: HashMap<String, String> = HashMap::new();
-    let of_edges =
-        graph.edges.iter().map(|edge| (&edge.input, edge.output.to_string(), edge.underline()));
-    let of_ports =
-        graph.borders().filter(|(port, _)| port.side == Side::Input).map(|(port, border)| {
-            (&border.inner, unraw_name(&port.name), border.underline(Side::Input))
-        });
+    // `arrays::assert_arrays` checks the inputs of the nodes of arrays.
+    let single = graph.edges.iter().filter(|edge| edge.input.index.is_none());
+    let of_edges = single.map(|edge| (&edge.input, edge.output.to_string(), edge.underline()));
+    let is_single = |border: &Border| border.inner.index.is_none();
+    let inputs =
+        graph.borders().filter(|(port, border)| port.side == Side::Input && is_single(border));
+    let of_ports = inputs.map(|(port, border)| {
+        (&border.inner, unraw_name(&port.name), border.underline(Side::Input))
+    });
     let producers = of_edges.chain(of_ports).filter_map(|(input, output, underline)| {
         match first_outputs.entry(input.to_string()) {
             Entry::Occupied(first) => assert_single_producer(graph, input, underline, first.get()),

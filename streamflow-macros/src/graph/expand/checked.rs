@@ -23,19 +23,22 @@ pub(super) fn name_checked_types(graph: &mut Graph) -> TokenStream {
         if has_arguments {
             items.extend(check_arguments(&graph.header, node));
         }
-        let check = operator_item(&node.ty, "__STREAMFLOW_IS_OPERATOR");
+        let checked = node.element().unwrap_or(&node.ty);
+        let check = operator_item(checked, "__STREAMFLOW_IS_OPERATOR");
         items.extend(quote! {
             #[allow(non_upper_case_globals)]
             const #is_operator: ::core::primitive::bool = #check;
         });
-        if has_arguments {
+        // A type with arguments and an array get an alias, which names no type if the check fails.
+        if has_arguments || node.array.is_some() {
             let (fitting, operator) = (node.ty.clone(), name_of(&graph.header, node));
             items.extend(quote! {
                 #[allow(non_camel_case_types)]
                 type #operator = <::streamflow::__private::Fits<{ #is_operator }>
                     as ::streamflow::__private::Checked<#fitting>>::Type;
             });
-            node.ty = underlined(operator, &fitting);
+            let written = node.element().unwrap_or(&fitting);
+            node.ty = underlined(operator, written);
         }
     }
     items
@@ -50,6 +53,16 @@ pub(super) fn node_type(header: &Header, node: &Node) -> TokenStream {
 /// Returns the type of the value of a node's expression, as `node_type`.
 pub(super) fn value_type(header: &Header, node: &Node) -> TokenStream {
     checked_type(header, node, "Value")
+}
+
+/// Returns the type of the value of each node of an array, as `node_type`.
+pub(super) fn element_value_type(header: &Header, node: &Node) -> TokenStream {
+    let (element, is_operator) = (node.element().unwrap_or(&node.ty), is_operator(header, node));
+    let (first, last) = first_and_last(element);
+    let lead = quote_spanned!(first=> <);
+    let path =
+        quote_spanned!(last=> as ::streamflow::__private::CheckedNode<{ #is_operator }>>::Value);
+    quote!(#lead #element #path)
 }
 
 /// Returns a type that belongs to a node, as `node_type`: an item of the library's trait `CheckedNode`.

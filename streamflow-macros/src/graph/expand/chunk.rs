@@ -5,16 +5,17 @@
 //! calls that may panic would also need code that drops all values made before it, so rustc's time would grow with the square of
 //! the number of nodes.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::{Expr, ExprClosure, Pat};
 
 use super::again::again;
-use super::checked::value_type;
+use super::checked::{element_value_type, value_type};
 use super::conditions::{self, make_conditions};
 use super::idents::{self, hygienic};
 use crate::expression::evaluate;
 use crate::graph::model::{Graph, Node};
-use crate::graph::parts::OnFailure;
+use crate::graph::parts::{Header, OnFailure};
 use crate::graph::spans::first_and_last;
 
 /// The number of nodes, or of edges, that one closure makes.
@@ -67,7 +68,7 @@ impl Chunk<'_> {
     pub(super) fn make_conditions(&self) -> Option<TokenStream> {
         let mut made = Vec::new();
         for (_, node) in &self.nodes {
-            made.extend(make_conditions(node));
+            made.extend(make_conditions(node.conditions()));
         }
         let value = quote!(::std::boxed::Box::new((#(#made,)*)));
         let framed = run_in_own_frame(&quote!(_), &TokenStream::new(), &value);
@@ -77,7 +78,7 @@ impl Chunk<'_> {
 
     /// Returns the names of the variables for the conditions of the chunk's nodes, one for each node that has conditions.
     fn condition_names(&self) -> Vec<Ident> {
-        let has_conditions = |node: &Node| !node.attributes.conditions.is_empty();
+        let has_conditions = |node: &Node| !node.conditions().is_empty();
         let nodes = self.nodes.iter().filter(|(_, node)| has_conditions(node));
         nodes.map(|&(index, _)| hygienic("conditions", index)).collect()
     }
@@ -100,20 +101,24 @@ impl Chunk<'_> {
     pub(super) fn evaluate_values(&self, graph: &Graph) -> TokenStream {
         let values = self.nodes.iter().map(|&(index, node)| {
             let (operator, value) = (hygienic("operator", index), &node.value);
-            let count = node.attributes.count.as_ref().map(|number| {
+            let count = node.count().map(|number| {
                 let count = hygienic("count", index);
                 let (first, _) = first_and_last(number);
                 let number = evaluate(number, quote_spanned!(first=> ::core::primitive::u64));
                 quote!(let #count = #number;)
             });
             let ty = &value_type(&graph.header, node);
-            let value = match again(index, node) {
-                Some(again) => quote!(#again()?),
-                None => evaluate(value, ty),
+            let value = match (again(index, node), value) {
+                (Some(again), _) => quote!(#again()?),
+                (None, Expr::Closure(each)) if node.element().is_some() => {
+                    evaluate_array(&graph.header, node, each)
+                }
+                (None, _) => evaluate(value, ty),
             };
             let restart = evaluate_restart(index, node);
+            let ty = node.element().map(|_| quote!(: #ty));
             quote! {
-                let #operator = #value;
+                let #operator #ty = #value;
                 #count
                 #restart
             }
@@ -131,7 +136,7 @@ impl Chunk<'_> {
     fn value_names(&self) -> TokenStream {
         let names = self.nodes.iter().map(|&(index, node)| {
             let (operator, count) = (hygienic("operator", index), hygienic("count", index));
-            let count = node.attributes.count.is_some().then(|| quote!(#count,));
+            let count = node.count().map(|_| quote!(#count,));
             let restart = again(index, node).map(|_| {
                 let (most, back_off) = restart_names(index);
                 quote!(#most, #back_off,)
@@ -145,8 +150,7 @@ impl Chunk<'_> {
     pub(super) fn values_type(&self, graph: &Graph) -> TokenStream {
         let types = self.nodes.iter().map(|&(index, node)| {
             let ty = value_type(&graph.header, node);
-            let count = &node.attributes.count;
-            let count = count.is_some().then(|| quote!(::core::primitive::u64,));
+            let count = node.count().map(|_| quote!(::core::primitive::u64,));
             let restart =
                 again(index, node).map(|_| quote!(::core::primitive::u32, ::core::time::Duration,));
             quote!(#ty, #count #restart)
@@ -171,6 +175,44 @@ impl Chunk<'_> {
     /// Returns the names of the fields for the chunk's nodes.
     pub(super) fn fields(&self) -> Vec<Ident> {
         self.nodes.iter().map(|(_, node)| idents::field(node)).collect()
+    }
+}
+
+/// Writes code that calls the user's closure for each node of an array. The conditions of a node are evaluated with its value, so they
+/// can use the index.
+fn evaluate_array(header: &Header, node: &Node, each: &ExprClosure) -> TokenStream {
+    let ExprClosure { inputs, body, .. } = each;
+    let index = match inputs.first() {
+        Some(Pat::Type(typed)) => &*typed.pat,
+        Some(index) => index,
+        None => return quote!(loop {}),
+    };
+    let (value, element) =
+        (Ident::new("__value", Span::mixed_site()), element_value_type(header, node));
+    let made = evaluate(body, element);
+    let count = match &node.attributes.count {
+        Some(number) => {
+            let (first, _) = first_and_last(number);
+            let number = evaluate(number, quote_spanned!(first=> ::core::primitive::u64));
+            quote!(::core::option::Option::Some(#number))
+        }
+        None => quote!(::core::option::Option::None),
+    };
+    let conditions = match make_conditions(&node.attributes.conditions) {
+        Some(conditions) => quote!(::core::option::Option::Some(#conditions)),
+        None => quote!(::core::option::Option::None),
+    };
+    quote! {
+        ::streamflow::__private::array_values(|#index: ::core::primitive::usize|
+            -> ::core::result::Result<_, ::streamflow::__private::Failure>
+        {
+            let #value = #made;
+            ::core::result::Result::Ok(::streamflow::__private::ArrayValue {
+                value: #value,
+                count: #count,
+                conditions: #conditions,
+            })
+        })?
     }
 }
 

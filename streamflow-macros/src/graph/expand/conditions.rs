@@ -10,13 +10,11 @@ use syn::Expr;
 use super::paths::parenthesized;
 use crate::expression::{evaluate, evaluate_borrowed, evaluate_call};
 use crate::graph::conditions::{CatchUp, Condition, ConditionKind, Time};
-use crate::graph::model::Node;
 use crate::graph::parts::unraw_name;
 use crate::graph::spans::first_and_last;
 
-/// Writes `when::all(…)` with the conditions of a node. Returns `None` for a node without conditions.
-pub(super) fn make_conditions(node: &Node) -> Option<TokenStream> {
-    let conditions = &node.attributes.conditions;
+/// Writes `when::all(…)` with these conditions of a node. Returns `None` if there are none.
+pub(super) fn make_conditions(conditions: &[Condition]) -> Option<TokenStream> {
     let made = conditions.iter().map(make_condition);
     (!conditions.is_empty())
         .then(|| quote!(::streamflow::__private::when::all(::std::vec![#(#made,)*])))

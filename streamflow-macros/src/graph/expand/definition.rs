@@ -20,7 +20,7 @@ pub(super) fn expand_struct(graph: &Graph, mermaid: &str, port_table: &TokenStre
         quote!(#name: #node)
     });
     let picture = format!("\n```mermaid\n{mermaid}```");
-    // A graph with ports has no run of its own. It has its path in the graph around it.
+    // A graph with ports has no run of its own, and keeps its path in the graph around it.
     let own = match graph.has_ports() {
         true => quote!(::std::string::String),
         false => quote!(::streamflow::__private::GraphParts),

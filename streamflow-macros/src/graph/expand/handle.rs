@@ -9,7 +9,7 @@ use syn::Visibility;
 
 use super::idents;
 use super::paths::operator_item;
-use crate::graph::model::{Graph, Node};
+use crate::graph::model::{Array, Graph, Node};
 use crate::graph::spans::first_and_last;
 
 /// Returns the name of the handle: `RadarHandle` for a graph `Radar`.
@@ -48,6 +48,17 @@ fn expand_accessor(visibility: &Visibility, node: &Node) -> TokenStream {
     let (_, last) = first_and_last(&node.ty);
     let (name, text) = (idents::field(node), node.unraw_name());
     let docs = format!("The parameters of `{text}`.");
+    if let Some(Array { element, length }) = &node.array {
+        let docs = format!("The parameters of the nodes of the array `{text}`, in order.");
+        let ty = operator_item(element, "Params");
+        return quote_spanned! {last=>
+            #[doc = #docs]
+            #[must_use]
+            #visibility fn #name(&self) -> ::std::vec::IntoIter<&#ty> {
+                ::streamflow::__private::GraphParams::array(&self.0, #text, #length)
+            }
+        };
+    }
     let ty = operator_item(&node.ty, "Params");
     quote_spanned! {last=>
         #[doc = #docs]

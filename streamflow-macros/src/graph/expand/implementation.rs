@@ -131,18 +131,28 @@ pub(super) fn expand_diagrams(visibility: &Visibility, mermaid: &str, dot: &str)
 /// else mentions the macro.
 pub(super) fn expand_accessor(visibility: &Visibility, node: &Node) -> TokenStream {
     let (docs, name, ty) = (&node.attributes.docs, &node.name, &node.ty);
-    let text = format!("The operator `{}`.", node.unraw_name());
+    let text = match node.element() {
+        Some(_) => format!("The operators of the array `{}`, in order.", node.unraw_name()),
+        None => format!("The operator `{}`.", node.unraw_name()),
+    };
     let (first, last) = first_and_last(ty);
     let (this, field) = (Ident::new("self", first), idents::field(node));
     let operator = quote_spanned!(last=> & #this.#field);
     let shown = operator_call(ty, "__streamflow_shown", operator);
+    let (returned, shown) = match node.element() {
+        Some(element) => (
+            quote_spanned!(last=> ::std::vec::IntoIter<&#element>),
+            quote!(::core::iter::IntoIterator::into_iter(#shown)),
+        ),
+        None => (quote!(&#ty), shown),
+    };
     let blank = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
     quote! {
         #[doc = #text]
         #blank
         #(#docs)*
         #[must_use]
-        #visibility fn #name(&#this) -> &#ty {
+        #visibility fn #name(&#this) -> #returned {
             #shown
         }
     }
@@ -158,7 +168,13 @@ pub(super) fn expand_accessor_mut(
     life: &TokenStream,
 ) -> TokenStream {
     let (name, ty) = (&node.name, &node.ty);
-    let text = format!("The operator `{}`, to change it between runs.", node.unraw_name());
+    let text = match node.element() {
+        Some(_) => format!(
+            "The operators of the array `{}`, to change them between runs.",
+            node.unraw_name()
+        ),
+        None => format!("The operator `{}`, to change it between runs.", node.unraw_name()),
+    };
     let name = format_ident!("{}_mut", name);
     let (_, last) = first_and_last(ty);
     let respanned = |tokens: &TokenStream| {
@@ -169,10 +185,18 @@ pub(super) fn expand_accessor_mut(
     };
     let (receiver, this): (TokenStream, TokenStream) =
         (respanned(receiver).collect(), respanned(this).collect());
-    let (lent, field) = (operator_item(ty, "Mut"), idents::field(node));
+    let lent = operator_item(node.element().unwrap_or(ty), "Mut");
+    let field = idents::field(node);
     let operator = quote_spanned!(last=> &mut #this.#field);
     let shown = operator_call(ty, "__streamflow_shown_mut", operator);
     let lent = quote_spanned!(last=> #lent<#life>);
+    let (lent, shown) = match node.element() {
+        Some(_) => (
+            quote_spanned!(last=> ::std::vec::IntoIter<#lent>),
+            quote!(::core::iter::IntoIterator::into_iter(#shown)),
+        ),
+        None => (lent, shown),
+    };
     quote! {
         #[doc = #text]
         #visibility fn #name(#receiver) -> #lent {

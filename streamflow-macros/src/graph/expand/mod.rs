@@ -1,6 +1,7 @@
 //! Writes the items that a graph expands to.
 
 mod again;
+mod arrays;
 mod assertions;
 mod checked;
 mod chunk;
@@ -56,6 +57,8 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
     let has_assertions = graph.is_sound && !graph.has_unknown_nodes;
     let node_assertions = has_assertions.then(|| assertions::assert_nodes(graph));
     let worker_assertions = has_assertions.then(|| assertions::assert_workers(graph));
+    let array_assertions = has_assertions.then(|| arrays::assert_arrays(graph));
+    let policy_assertions = has_assertions.then(|| assertions::assert_policies(graph));
     let single_nodes = has_assertions.then(|| assertions::assert_single_nodes(graph));
     let condition_assertions = has_assertions.then(|| assertions::assert_conditions(graph));
     let pool_assertions = has_assertions.then(|| assertions::assert_pools(graph));
@@ -81,7 +84,9 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
         #handle
         #node_assertions
         #worker_assertions
+        #array_assertions
         #single_nodes
+        #policy_assertions
         #condition_assertions
     }
 }

@@ -231,19 +231,19 @@ fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) 
     };
     let (single_stream, graph_params) = (idents::single_stream(), idents::graph_params());
     let attributes = &node.attributes;
-    if attributes.count.is_none()
-        && attributes.conditions.is_empty()
+    if node.count().is_none()
+        && node.conditions().is_empty()
         && attributes.on_failure.is_none()
         && attributes.worker.is_none()
     {
-        if graph.has_ports() && matches!(attributes.streams, Streams::OwnPool) {
-            return quote!(#inside.plain(#single_stream, #graph_params));
+        if graph.has_ports() {
+            return quote!(#inside.plain(#streams, #single_stream, #graph_params));
         }
         return quote! {
             ::streamflow::__private::NodeOptions::plain(#streams, #single_stream, #graph_params)
         };
     }
-    let count = match &attributes.count {
+    let count = match node.count() {
         Some(_) => {
             let count = hygienic("count", index);
             quote!(::core::option::Option::Some(#count))
@@ -259,7 +259,7 @@ fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) 
         None => quote!(::core::option::Option::None),
     };
     let on_failure = on_failure(index, node);
-    let conditions = match attributes.conditions[..] {
+    let conditions = match node.conditions() {
         [] => quote!(::core::option::Option::None),
         _ => {
             let conditions = hygienic("conditions", index);

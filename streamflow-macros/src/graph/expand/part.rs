@@ -1,4 +1,4 @@
-//! Writes the items that only a graph with ports has. Such a graph is a node of another graph, so it has what an operator has: ports
+//! Writes the items that only a graph with ports has. The graph is a node of another graph, so it has what an operator has: ports
 //! and an implementation of `NodeType`.
 //!
 //! For `graph! { pub struct Preprocess(rows: usize) { input frame: &Tensor<u8>; … } }` these items are:
@@ -9,7 +9,9 @@
 //! - `PreprocessMut<'a>`, the accessors by which the operators are changed. They are no methods of `&mut Preprocess`, since a program
 //!   could then swap the nodes of two graphs.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use std::collections::BTreeMap;
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 
@@ -17,9 +19,11 @@ use super::checked::checked_type;
 use super::graph_impl::list_nodes;
 use super::idents::{hygienic_platform, inside};
 use super::paths::{operator_item, parenthesized, private_call};
+use super::wiring::{bind_node, borrow_port};
 use super::{constructor, handle, idents, implementation};
-use crate::graph::model::{Border, Graph, OwnPort};
-use crate::graph::parts::{Side, Streams, unraw_name};
+use crate::graph::index::{Index, Place};
+use crate::graph::model::{Border, Graph, Node, OwnPort};
+use crate::graph::parts::{OnFailure, Port, Side, Streams, unraw_name};
 use crate::graph::spans::first_and_last;
 use crate::operator::{PortItems, expand_graph_ports};
 
@@ -63,7 +67,7 @@ pub(super) fn expand_structs(graph: &Graph) -> TokenStream {
     let text_mut = format!("The operators of [`{name}`], to be changed between runs.");
     let accessors = graph.nodes.iter().filter(|node| node.has_accessors);
     let accessors = accessors.map(|node| {
-        let this = quote!(self.0);
+        let this = quote!(::streamflow::__private::Lent::get(self.0));
         implementation::expand_accessor_mut(visibility, node, &quote!(self), &this, &quote!('a))
     });
     quote! {
@@ -74,7 +78,7 @@ pub(super) fn expand_structs(graph: &Graph) -> TokenStream {
 
         #[doc = #text_mut]
         #[allow(dead_code, missing_debug_implementations)]
-        #visibility struct #changed<'a>(&'a mut #name);
+        #visibility struct #changed<'a>(::streamflow::__private::Lent<'a, #name>);
 
         #[allow(dead_code)]
         impl<'a> #changed<'a> {
@@ -123,6 +127,12 @@ pub(super) fn expand_impls(graph: &Graph, items: &PortItems) -> TokenStream {
     let adopts = |streams: &Streams| matches!(streams, Streams::Adopt);
     let streams = graph.nodes.iter().filter(|node| !adopts(&node.attributes.streams));
     let streams = streams.map(|node| operator_item(&node.ty, "STREAMS"));
+    let on_pool = graph.nodes.iter().filter(|node| !adopts(&node.attributes.streams));
+    let uses_pool = on_pool.map(|node| operator_item(&node.ty, "USES_POOL"));
+    let goes_on = graph.nodes.iter().any(|node| {
+        matches!(node.attributes.on_failure, Some(OnFailure::Skip | OnFailure::Restart { .. }))
+    });
+    let inner_goes_on = graph.nodes.iter().map(|node| operator_item(&node.ty, "GOES_ON"));
     let stays = graph.nodes.iter().map(|node| operator_item(&node.ty, "STAYS"));
     let ends = graph.nodes.iter().map(|node| {
         let (_, last) = first_and_last(&node.ty);
@@ -133,7 +143,7 @@ pub(super) fn expand_impls(graph: &Graph, items: &PortItems) -> TokenStream {
     let body = constructor::expand_new(graph);
     let made = quote!(::std::boxed::Box<#name>);
     let error = quote!(::streamflow::__private::Error);
-    let (make, options) = (mixed("__make"), idents::options());
+    let (make, options) = (Ident::new("__streamflow_make", Span::mixed_site()), idents::options());
     let (path, value) = (idents::path(), mixed("__value"));
     let inside = inside();
     let fields: Vec<Ident> = graph.nodes.iter().map(idents::field).collect();
@@ -144,7 +154,7 @@ pub(super) fn expand_impls(graph: &Graph, items: &PortItems) -> TokenStream {
         #impls
 
         #[allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)]
-        fn #make(
+        impl #name { fn #make(
             #value: #new,
             #path: &::core::primitive::str,
             platform: &::streamflow::__private::Platform,
@@ -152,10 +162,9 @@ pub(super) fn expand_impls(graph: &Graph, items: &PortItems) -> TokenStream {
         ) -> ::core::result::Result<#made, #error> {
             let #platform = platform;
             let #inside = ::streamflow::__private::Inside::new(#path, &#options);
-            #[allow(unused_variables)]
             let #new { #(#params,)* } = #value;
             #body
-        }
+        } }
 
         #[diagnostic::do_not_recommend]
         impl ::streamflow::__private::NodeType for #name {
@@ -164,12 +173,15 @@ pub(super) fn expand_impls(graph: &Graph, items: &PortItems) -> TokenStream {
             const OUTPUTS: &'static [::streamflow::__private::PortInfo] = &[#(#outputs,)*];
             const STREAMS: ::core::primitive::usize = 0 #(+ #streams)*;
             const STAYS: ::core::primitive::bool = false #(|| #stays)*;
+            const USES_POOL: ::core::primitive::bool = false #(|| #uses_pool)*;
+            const GOES_ON: ::core::primitive::bool = #goes_on #(|| #inner_goes_on)*;
             const IS_GRAPH: ::core::primitive::bool = true;
             type Value = #new;
             type Params = #handle;
             type __Checked = Self;
             type __Node = #made;
             type Made = #made;
+            type Shown<'a> = &'a Self;
             type Mut<'a> = #changed<'a>;
             type __Ports = #ports<'static>;
 
@@ -181,7 +193,7 @@ pub(super) fn expand_impls(graph: &Graph, items: &PortItems) -> TokenStream {
                 platform: &::streamflow::__private::Platform,
                 options: ::streamflow::__private::NodeOptions<'_>,
             ) -> ::core::primitive::bool {
-                ::streamflow::__private::store_made(#make(value, name, platform, options), made, failed)
+                ::streamflow::__private::store_made(#name::#make(value, name, platform, options), made, failed)
             }
 
             fn __streamflow_shown(made: &#made) -> &Self {
@@ -189,7 +201,7 @@ pub(super) fn expand_impls(graph: &Graph, items: &PortItems) -> TokenStream {
             }
 
             fn __streamflow_shown_mut(made: &mut #made) -> #changed<'_> {
-                #changed(made)
+                #changed(::streamflow::__private::Lent::new(made))
             }
         }
 
@@ -240,10 +252,9 @@ fn expand_borders(graph: &Graph) -> TokenStream {
     let nodes = graph.nodes.iter().filter(|node| graph.has_unknown_nodes || is_named(&node.name));
     let nodes: Vec<_> = nodes.collect();
     let fields = nodes.iter().map(|node| idents::field(node));
-    let bound = nodes.iter().map(|node| {
-        let (name, field) = (&node.name, idents::field(node));
-        let ports = quote_spanned!(field.span()=> ::streamflow::__private::ports(#field));
-        quote!(let mut #name = #ports;)
+    let bound = nodes.iter().map(|node| match node.element() {
+        Some(_) => bind_elements(graph, node),
+        None => bind_node(node),
     });
     let values = graph.ports.iter().filter(|port| !port.borders.is_empty()).map(|port| {
         let (name, mut borders) = (&port.name, port.borders.iter());
@@ -275,7 +286,45 @@ fn expand_border(port: &OwnPort, border: &Border, path: &Ident) -> TokenStream {
         (Side::Output, false) => "export",
         (Side::Output, true) => "export_shared",
     };
-    let (inner, text) = (super::wiring::borrow_port(&border.inner), border.inner.to_string());
+    let text = border.inner.to_string();
+    let inner = match element(&border.inner) {
+        Some(element) => {
+            let Port { dot, name, .. } = &border.inner;
+            let lead = quote_spanned!(border.inner.node.span()=> &mut);
+            quote!(#lead #element #dot #name)
+        }
+        None => borrow_port(&border.inner),
+    };
     let end = quote!(::streamflow::__private::InnerEnd::new(#path, #text));
     private_call(border.underline(port.side), function, quote!(#inner, #end))
+}
+
+/// Returns the name of the variable for the ports of one node of an array, which a port of the graph is a port of.
+fn element(port: &Port) -> Option<Ident> {
+    let Place::At(at) = port.index.as_ref()?.place else { return None };
+    let name = format_ident!("__{}_{}", port.node.unraw(), at, span = Span::mixed_site());
+    Some(Ident::new(&name.to_string(), name.span().located_at(port.node.span())))
+}
+
+/// Writes a variable for the ports of each node of an array that a port of the graph is a port of. A port of the graph borrows for
+/// longer than an element of a slice can be borrowed.
+fn bind_elements(graph: &Graph, node: &Node) -> TokenStream {
+    let (field, all) = (idents::field(node), mixed("__all"));
+    let mut elements: BTreeMap<u64, Ident> = BTreeMap::new();
+    for (_, border) in graph.borders() {
+        let is_here = unraw_name(&border.inner.node) == node.unraw_name();
+        if let Some(Index { place: Place::At(at), .. }) = &border.inner.index
+            && is_here
+        {
+            elements.extend(element(&border.inner).map(|name| (*at, name)));
+        }
+    }
+    let elements = elements.into_iter().map(|(at, name)| {
+        let at = Literal::u64_unsuffixed(at);
+        quote!(let mut #name = ::streamflow::__private::take_ports(&mut #all, #at);)
+    });
+    quote! {
+        let mut #all = ::streamflow::__private::each_ports(#field);
+        #(#elements)*
+    }
 }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
+use syn::ext::IdentExt;
 
 use super::chunk;
 use super::functions::{Argument, Function};
@@ -15,6 +16,7 @@ use super::idents::{self, first_message, hygienic, hygienic_platform};
 use super::paths::{parenthesized, private_call};
 use crate::expression::evaluate;
 use crate::graph::conditions::{Condition, ConditionKind};
+use crate::graph::index::{Index, Loop};
 use crate::graph::model::{Discard, Edge, Graph, Node};
 use crate::graph::parts::{Carries, EdgeAttributes, Policy, Port, Streams};
 use crate::graph::spans::{Underline, first_and_last};
@@ -31,14 +33,24 @@ struct Statement {
 /// Writes all edges, discards and conditions, in this order. The edges keep the order of the user's statements, since an input
 /// with several producers reads their messages in the order of its edges.
 pub(super) fn connect_edges(graph: &Graph) -> TokenStream {
-    let edges = graph.edges.iter().enumerate().map(|(index, edge)| {
-        let EdgeAttributes { carries, capacity, policy, initial, .. } = &edge.attributes;
-        let has_values = *carries == Carries::Transfer
-            || capacity.is_some()
-            || policy.is_some()
-            || initial.is_some();
-        let nodes = indices(graph, &[&edge.output, &edge.input]);
-        Statement { tokens: connect_edge(graph, index, edge), nodes, has_values }
+    let edges: Vec<(usize, &Edge)> = graph.edges.iter().enumerate().collect();
+    let is_one = |(_, a): &(usize, &Edge), (_, b): &(usize, &Edge)| match (&a.around, &b.around) {
+        (Some(one), Some(other)) => one.id == other.id,
+        _ => false,
+    };
+    // The edges of a loop are one statement, so each turn connects all of them.
+    let edges = edges.chunk_by(is_one).map(|edges| {
+        let has_values = edges.iter().any(|(_, edge)| {
+            let EdgeAttributes { capacity, policy, initial, .. } = &edge.attributes;
+            let is_transfer = edge.attributes.carries == Carries::Transfer;
+            is_transfer || capacity.is_some() || policy.is_some() || initial.is_some()
+        });
+        let nodes = edges.iter().map(|(_, edge)| indices(graph, &[&edge.output, &edge.input]));
+        let nodes: Option<Vec<Vec<usize>>> = nodes.collect();
+        let tokens = edges.iter().map(|(index, edge)| connect_edge(graph, *index, edge));
+        let around = edges.first().and_then(|(_, edge)| edge.around.as_ref());
+        let tokens = in_loop(around, tokens.collect());
+        Statement { tokens, nodes: nodes.map(|nodes| nodes.concat()), has_values }
     });
     let discards = graph.discards.iter().map(|discard| {
         let nodes = indices(graph, &[&discard.output]);
@@ -115,17 +127,22 @@ fn bind_ports(graph: &Graph, nodes: impl Iterator<Item = usize>) -> TokenStream 
     let chunks = by_chunk.into_iter().map(|(chunk, nodes)| {
         let (holder, made) = (hygienic("Nodes", chunk), hygienic("nodes", chunk));
         let fields = nodes.iter().map(|node| idents::field(node));
-        let ports = nodes.iter().map(|node| {
-            let (name, field) = (&node.name, idents::field(node));
-            let ports = quote_spanned!(field.span()=> ::streamflow::__private::ports(#field));
-            quote!(let mut #name = #ports;)
-        });
+        let ports = nodes.iter().map(|node| bind_node(node));
         quote! {
             let #holder { #(#fields,)* .. } = &mut *#made;
             #(#ports)*
         }
     });
     chunks.collect()
+}
+
+/// Writes `let mut a = ports(a);` for a node. The ports of an array become a slice, since rustc lends two elements of a slice, as
+/// `a[i].out` and `a[i + 1].in`, at once.
+pub(super) fn bind_node(node: &Node) -> TokenStream {
+    let (name, field) = (&node.name, idents::field(node));
+    let ports = quote_spanned!(field.span()=> ::streamflow::__private::ports(#field));
+    let as_slice = node.element().map(|_| quote!(let #name = &mut #name[..];));
+    quote!(let mut #name = #ports; #as_slice)
 }
 
 fn connect_edge(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
@@ -152,6 +169,24 @@ fn connect_edge(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
     quote_spanned!(middle=> ::streamflow::__private::#function #args; #begin)
 }
 
+/// Repeats a statement in the turns of the user's loop, if it is in one.
+fn in_loop(around: Option<&Loop>, statement: TokenStream) -> TokenStream {
+    let Some(Loop { keyword, variable, start, end, .. }) = around else { return statement };
+    let head = quote_spanned!(*keyword=> for #variable in (#start)..(#end));
+    quote!(#head { #statement })
+}
+
+/// Writes the name of an end of an edge as a value that implements `Display`. In a loop it has the index of the turn.
+fn name_of_end(port: &Port) -> TokenStream {
+    match &port.index {
+        Some(Index { written, .. }) if port.follows_loop() => {
+            let text = format!("{}[{{}}].{}", port.node.unraw(), port.name.unraw());
+            quote!(::core::format_args!(#text, #written))
+        }
+        _ => port.to_string().into_token_stream(),
+    }
+}
+
 /// Writes the call that sends the first message of a feedback edge to its consumer. rustc reports a mistake in it at the user's
 /// expression.
 fn send_first_message(index: usize, input: &Port, value: &Expr) -> TokenStream {
@@ -164,7 +199,8 @@ fn send_first_message(index: usize, input: &Port, value: &Expr) -> TokenStream {
     };
     let (node, port) = (with_first_span(&input.node), with_first_span(&input.name));
     let (message, platform) = (first_message(index, first), with_first_span(&hygienic_platform()));
-    let args = quote_spanned!(first=> &mut #node.#port, #message, #platform);
+    let element = &input.index;
+    let args = quote_spanned!(first=> &mut #node #element.#port, #message, #platform);
     let (call, evaluated) = (private_call(underline, "begin", args), hygienic("initial", index));
     quote_spanned!(first=> let #message = #evaluated; #call?;)
 }
@@ -172,13 +208,15 @@ fn send_first_message(index: usize, input: &Port, value: &Expr) -> TokenStream {
 /// Writes the edge's name and the options of its queue.
 fn edge_options(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
     let EdgeAttributes { capacity, policy, initial, .. } = &edge.attributes;
-    let text = match graph.has_ports() {
-        true => {
-            let (output, input) = (edge.output.to_string(), edge.input.to_string());
-            let inside = idents::inside();
-            quote!(#inside.edge(#output, #input))
-        }
-        false => edge.to_string().into_token_stream(),
+    let is_literal = edge.around.is_none();
+    let (output, input) = (name_of_end(&edge.output), name_of_end(&edge.input));
+    let text = if graph.has_ports() {
+        let inside = idents::inside();
+        quote!(#inside.edge(&#output, &#input))
+    } else if is_literal {
+        edge.to_string().into_token_stream()
+    } else {
+        quote!(::streamflow::__private::edge_name(&#output, &#input))
     };
     if capacity.is_none() && policy.is_none() && initial.is_none() {
         return quote!(::streamflow::__private::EdgeOptions::plain(#text));
@@ -239,7 +277,7 @@ fn discard_output(discard: &Discard) -> TokenStream {
     let underline = discard.underline();
     let output = borrow_port(&discard.output);
     let call = private_call(underline, "discard", output);
-    quote_spanned!(underline.middle=> #call;)
+    in_loop(discard.around.as_ref(), quote_spanned!(underline.middle=> #call;))
 }
 
 /// Writes the checks of the ports that the conditions of a node name.
@@ -248,33 +286,34 @@ fn check_condition_ports(node: &Node) -> Vec<TokenStream> {
     for condition in node.attributes.conditions.iter().flat_map(Condition::each) {
         let function = match &condition.kind {
             ConditionKind::Room(output) => {
-                checks.push(check_condition_port("when_room", &node.name, output));
+                checks.push(check_condition_port("when_room", node, output));
                 continue;
             }
             ConditionKind::StreamDone(_) => "when_stream_done",
             _ => "when_message",
         };
         let inputs = condition.inputs().iter();
-        checks.extend(inputs.map(|input| check_condition_port(function, &node.name, input)));
+        checks.extend(inputs.map(|input| check_condition_port(function, node, input)));
     }
     checks
 }
 
 /// Writes the check of a port that a condition names. The attribute does not repeat the node's name, so only the name of the port
 /// is underlined.
-fn check_condition_port(function: &str, node: &Ident, port: &Ident) -> TokenStream {
+fn check_condition_port(function: &str, node: &Node, port: &Ident) -> TokenStream {
     let span = port.span();
-    let mut node = node.clone();
+    let index = node.element().map(|_| quote!([0]));
+    let mut node = node.name.clone();
     node.set_span(span.resolved_at(node.span()));
-    let argument = quote_spanned!(span=> &mut #node.#port);
+    let argument = quote_spanned!(span=> &mut #node #index.#port);
     let call = private_call(Underline::one(span), function, argument);
     quote_spanned!(span=> #call;)
 }
 
 /// Writes `&mut node.port`, with the spans of the user's tokens.
 pub(super) fn borrow_port(port: &Port) -> TokenStream {
-    let Port { node, dot, name } = port;
+    let Port { node, index, dot, name } = port;
     let first = node.span();
     let lead = quote_spanned!(first=> &mut);
-    quote!(#lead #node #dot #name)
+    quote!(#lead #node #index #dot #name)
 }

@@ -1,5 +1,7 @@
 //! Divides the body of `graph!` into statements, and has each statement read.
 
+use std::collections::HashSet;
+
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
@@ -7,17 +9,19 @@ use syn::{Attribute, Token, braced, token};
 
 use super::attribute::reject_inner_attributes;
 use super::header::GRAPH_FORM;
-use super::port::OwnNames;
-use super::{edge, graph_port, node, pool};
+use super::port::Scope;
+use super::{edge, edge_loop, graph_port, node, pool};
 use crate::diagnostic::Errors;
+use crate::graph::parts::Header;
 use crate::graph::syntax::{BrokenStatement, Statement};
 
-/// Reads the body `{ statement; … }` of the graph `name`.
+/// Reads the body `{ statement; … }` of the graph with this header.
 pub(super) fn parse_body(
-    name: &Ident,
+    header: &mut Header,
     input: ParseStream<'_>,
     errors: &mut Errors,
 ) -> syn::Result<Vec<Statement>> {
+    let name = &header.name;
     if !input.peek(token::Brace) {
         let rest: TokenStream = input.parse()?;
         let wrong = if rest.is_empty() { name.to_token_stream() } else { rest };
@@ -29,14 +33,18 @@ pub(super) fn parse_body(
     let mut statements = Vec::new();
     let segments = split_at_semicolons(content.parse()?);
     let own = segments.iter().filter_map(|segment| graph_port::declared_name(&segment.tokens));
-    let own: OwnNames = own.collect();
+    let own: HashSet<String> = own.collect();
+    header.has_ports = !own.is_empty();
+    let scope = Scope { own: &own, around: None };
     for Segment { tokens, ended } in segments {
         let last = tokens.clone().into_iter().last();
         // A statement that ends with a comma is reported where the statement is read.
         let comma = matches!(&last, Some(TokenTree::Punct(last)) if last.as_char() == ',');
-        parse_segment(tokens, &own, &mut statements, errors);
-        // A broken statement may have a mistake at its end, so a missing semicolon there is not reported.
-        if !ended && !comma && !matches!(statements.last(), Some(Statement::Broken(_))) {
+        parse_segment(tokens, &scope, &mut statements, errors);
+        // A broken statement may have a mistake at its end, so a missing semicolon there is not reported. A loop ends without one.
+        let needs_none =
+            matches!(statements.last(), Some(Statement::Broken(_) | Statement::Loop(_)));
+        if !ended && !comma && !needs_none {
             errors.at(last, "missing `;` after this statement");
         }
     }
@@ -44,13 +52,13 @@ pub(super) fn parse_body(
 }
 
 /// The tokens of the body up to a semicolon, or up to the end of the body.
-struct Segment {
-    tokens: TokenStream,
+pub(super) struct Segment {
+    pub(super) tokens: TokenStream,
     /// Whether the tokens end with a semicolon.
-    ended: bool,
+    pub(super) ended: bool,
 }
 
-fn split_at_semicolons(body: TokenStream) -> Vec<Segment> {
+pub(super) fn split_at_semicolons(body: TokenStream) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut tokens = TokenStream::new();
     for token in body {
@@ -69,15 +77,19 @@ fn split_at_semicolons(body: TokenStream) -> Vec<Segment> {
 /// Reads the statement in a segment, or several statements where semicolons between them are missing.
 fn parse_segment(
     tokens: TokenStream,
-    own: &OwnNames,
+    scope: &Scope<'_>,
     statements: &mut Vec<Statement>,
     errors: &mut Errors,
 ) {
     let parser = |input: ParseStream<'_>| {
         loop {
-            statements.push(parse_statement(input, own, errors)?);
+            let statement = parse_statement(input, (statements.len(), scope), errors)?;
+            statements.push(statement);
             if input.is_empty() {
                 return Ok(());
+            }
+            if matches!(statements.last(), Some(Statement::Loop(_))) && may_begin_statement(input) {
+                continue;
             }
             if input.peek(Token![,]) {
                 let comma: Token![,] = input.parse()?;
@@ -104,14 +116,15 @@ fn may_begin_statement(input: ParseStream<'_>) -> bool {
     input.peek(syn::Ident)
         || input.peek(Token![let])
         || input.peek(Token![const])
+        || input.peek(Token![for])
         || input.peek(Token![#])
 }
 
-/// Reads one statement. If it can't be read to its end, the function consumes the rest of `input`, since the start of the next
+/// Reads the statement number `id`. If it can't be read to its end, the function consumes the rest of `input`, since the start of the next
 /// statement is then unknown. A group of inputs in `parse_edge` is the one exception.
 fn parse_statement(
     input: ParseStream<'_>,
-    own: &OwnNames,
+    (id, scope): (usize, &Scope<'_>),
     errors: &mut Errors,
 ) -> syn::Result<Statement> {
     reject_inner_attributes(input, errors)?;
@@ -129,12 +142,15 @@ fn parse_statement(
     if let Some(side) = graph_port::side(input) {
         return graph_port::parse_graph_port(side, attributes, input, errors);
     }
+    if input.peek(Token![for]) {
+        return edge_loop::parse_loop(&attributes, input, (id, scope), errors);
+    }
     if input.peek(Token![const]) {
         pool::parse_pool(attributes, input, errors)
     } else if input.peek(Token![let]) {
         node::parse_node(attributes, input, errors)
     } else {
-        edge::parse_edge(&attributes, input, own, errors)
+        edge::parse_edge(&attributes, input, scope, errors)
     }
 }
 

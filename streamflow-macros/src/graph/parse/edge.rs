@@ -6,7 +6,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Token, parenthesized, token};
 
 use super::edge_attributes::{read_edge_attributes, reject_at_discard};
-use super::port::{EDGE_FORM, OwnNames, parse_end};
+use super::port::{EDGE_FORM, Scope, parse_end};
 use crate::diagnostic::Errors;
 use crate::graph::parts::{End, Side};
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, Statement, Target};
@@ -17,11 +17,11 @@ use crate::tokens::split;
 pub(super) fn parse_edge(
     written: &[Attribute],
     input: ParseStream<'_>,
-    own: &OwnNames,
+    scope: &Scope<'_>,
     errors: &mut Errors,
 ) -> syn::Result<Statement> {
     let statement: TokenStream = input.fork().parse()?;
-    let Some(output) = parse_end(input, Side::Output, own, errors)? else { return Ok(broken()) };
+    let Some(output) = parse_end(input, Side::Output, scope, errors)? else { return Ok(broken()) };
     if input.is_empty() {
         errors.at(
             statement,
@@ -45,7 +45,7 @@ pub(super) fn parse_edge(
         errors.at(statement, text);
         return Ok(broken());
     }
-    let Some(target) = parse_target(&output, input, own, errors)? else { return Ok(broken()) };
+    let Some(target) = parse_target(&output, input, scope, errors)? else { return Ok(broken()) };
     if let Target::Input(first) = &target {
         reject_inputs_without_group(&output, first, input, errors)?;
     }
@@ -61,7 +61,8 @@ pub(super) fn parse_edge(
     if let Target::Discard(_) = target {
         reject_at_discard(written, errors);
     }
-    Ok(Statement::Edge(EdgeStatement { attributes, output, arrow, target }))
+    let around = scope.around.cloned();
+    Ok(Statement::Edge(EdgeStatement { attributes, around, output, arrow, target }))
 }
 
 /// Reads a wrong arrow in place of `>>`, as `->`, `=>` or `|`. If the next tokens are no such arrow, none are consumed.
@@ -86,16 +87,16 @@ fn broken() -> Statement {
 fn parse_target(
     output: &End,
     input: ParseStream<'_>,
-    own: &OwnNames,
+    scope: &Scope<'_>,
     errors: &mut Errors,
 ) -> syn::Result<Option<Target>> {
     if input.peek(Token![_]) {
         return Ok(Some(Target::Discard(input.parse()?)));
     }
     if input.peek(token::Paren) {
-        return Ok(parse_group(output, input, own, errors)?.map(Target::Group));
+        return Ok(parse_group(output, input, scope, errors)?.map(Target::Group));
     }
-    Ok(parse_end(input, Side::Input, own, errors)?.map(Target::Input))
+    Ok(parse_end(input, Side::Input, scope, errors)?.map(Target::Input))
 }
 
 /// Reports and skips further inputs without parentheses, as `, c.in` after `a.out >> b.in`. If `>>` follows, nothing is skipped:
@@ -129,7 +130,7 @@ fn reject_inputs_without_group(
 fn parse_group(
     output: &End,
     input: ParseStream<'_>,
-    own: &OwnNames,
+    scope: &Scope<'_>,
     errors: &mut Errors,
 ) -> syn::Result<Option<Vec<End>>> {
     let group: TokenTree = input.fork().parse()?;
@@ -147,7 +148,7 @@ fn parse_group(
     }
     let mut inputs = Vec::new();
     for item in items {
-        let parser = |item: ParseStream<'_>| parse_group_item(output, item, own, errors);
+        let parser = |item: ParseStream<'_>| parse_group_item(output, item, scope, errors);
         inputs.extend(parser.parse2(item)?);
     }
     Ok((!inputs.is_empty()).then_some(inputs))
@@ -157,7 +158,7 @@ fn parse_group(
 fn parse_group_item(
     output: &End,
     item: ParseStream<'_>,
-    own: &OwnNames,
+    scope: &Scope<'_>,
     errors: &mut Errors,
 ) -> syn::Result<Option<End>> {
     if item.peek(Token![_]) {
@@ -167,7 +168,7 @@ fn parse_group_item(
         errors.at(item.parse::<TokenStream>()?, text);
         return Ok(None);
     }
-    let input = parse_end(item, Side::Input, own, errors)?;
+    let input = parse_end(item, Side::Input, scope, errors)?;
     if input.is_some() && !item.is_empty() {
         let text = format!("expected `,` between the inputs of a group; {EDGE_FORM}");
         errors.at(item.parse::<TokenStream>()?, text);

@@ -52,7 +52,17 @@ pub(super) fn parse_header(input: ParseStream<'_>, errors: &mut Errors) -> Optio
         }
     }
     reject_where_clause(input, errors);
-    Some(Header { attributes, visibility, keyword, name, params, green_contexts, replays })
+    let has_ports = false;
+    Some(Header {
+        attributes,
+        visibility,
+        keyword,
+        name,
+        params,
+        has_ports,
+        green_contexts,
+        replays,
+    })
 }
 
 /// Takes `#[green_contexts(POOL)]` and `#[replay]` out of the attributes, and reports and removes those that a graph can't have.

@@ -7,6 +7,7 @@ mod condition_arguments;
 mod conditions;
 mod edge;
 mod edge_attributes;
+mod edge_loop;
 mod graph_port;
 mod header;
 mod node;
@@ -31,12 +32,12 @@ use crate::diagnostic::Errors;
 /// defined.
 pub(super) fn parse_graph(tokens: TokenStream, errors: &mut Errors) -> Option<ParsedGraph> {
     let parser = |input: ParseStream<'_>| {
-        let Some(header) = header::parse_header(input, errors) else {
+        let Some(mut header) = header::parse_header(input, errors) else {
             // The mistake in the header is reported. All tokens after it are skipped, so that it is the only error.
             input.parse::<TokenStream>()?;
             return Ok(None);
         };
-        let statements = body::parse_body(&header.name, input, errors)?;
+        let statements = body::parse_body(&mut header, input, errors)?;
         if !input.is_empty() {
             errors.at(input.parse::<TokenStream>()?, "a graph ends with its body; remove this");
         }

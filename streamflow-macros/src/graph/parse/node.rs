@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::ParseStream;
-use syn::{Attribute, Pat, Token, Type};
+use syn::{Attribute, Expr, Pat, Token, Type};
 
 use super::node_attributes::read_node_attributes;
 use super::operator_type::{has_placeholder_inside, reject_non_operator};
@@ -11,8 +11,9 @@ use super::pool;
 use super::port::can_be_raw;
 use super::value::parse_value;
 use crate::diagnostic::Errors;
-use crate::graph::parts::{NodeParts, Pool, PoolKind};
+use crate::graph::parts::{NodeParts, OnFailure, Pool, PoolKind};
 use crate::graph::syntax::{BrokenStatement, NodeStatement, Statement};
+use crate::tokens::spelled;
 
 /// Reads a node. If the node can't be read to its end, the function consumes the rest of `input`.
 pub(super) fn parse_node(
@@ -86,11 +87,23 @@ pub(super) fn parse_node(
         (Some(ty), value) if reject_non_operator(&name, &ty, errors) => {
             // The type is left out, so rustc can infer nothing from it. A value whose type had a `_` inside is therefore left out
             // too.
-            let value = value.filter(|_| !has_placeholder_inside(&ty));
+            let is_array = matches!(ty, Type::Array(_));
+            let value = value.filter(|_| !has_placeholder_inside(&ty) && !is_array);
             broken(None, value)
         }
+        (Some(ty), Some(value)) if reject_array_value(&name, &ty, &value, errors) => {
+            broken(None, None)
+        }
         (Some(ty), Some(value)) => {
-            let attributes = read_node_attributes(attributes, errors);
+            let mut attributes = read_node_attributes(attributes, errors);
+            if matches!(ty, Type::Array(_))
+                && matches!(attributes.on_failure, Some(OnFailure::Restart { .. }))
+            {
+                let text = "the operators of an array are not made again; write `#[on_failure(skip)]`, or declare the nodes one \
+                            by one";
+                errors.at(&name, text);
+                attributes.on_failure = None;
+            }
             Statement::Node(Box::new(NodeStatement { attributes, name, ty, value }))
         }
         (ty, value) => broken(ty, value),
@@ -111,4 +124,19 @@ fn node_name(pattern: Pat, errors: &mut Errors) -> Option<Ident> {
         );
     }
     Some(pattern.ident)
+}
+
+/// Reports the value of an array of nodes that is no closure with one argument. Returns whether it is none.
+fn reject_array_value(name: &Ident, ty: &Type, value: &Expr, errors: &mut Errors) -> bool {
+    let Type::Array(array) = ty else { return false };
+    let is_right = matches!(value, Expr::Closure(closure)
+        if closure.inputs.len() == 1 && closure.asyncness.is_none() && closure.capture.is_none());
+    if !is_right {
+        let (element, whole) = (spelled(&array.elem), spelled(ty));
+        let text = format!(
+            "an array of nodes has a closure that makes each of them from its index: `let {name}: {whole} = |i| {element}::new(…);`"
+        );
+        errors.at(value, text);
+    }
+    !is_right
 }

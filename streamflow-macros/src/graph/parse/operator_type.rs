@@ -5,7 +5,7 @@ use quote::{ToTokens, format_ident};
 use syn::Type;
 
 use crate::diagnostic::Errors;
-use crate::tokens::{mentions, spelled};
+use crate::tokens::{mentions, spelled, ungrouped};
 
 /// Reports a type that can't be an operator, as `&Blur` for the node `name`. Returns whether the type is one of these.
 pub(super) fn reject_non_operator(name: &Ident, ty: &Type, errors: &mut Errors) -> bool {
@@ -13,6 +13,10 @@ pub(super) fn reject_non_operator(name: &Ident, ty: &Type, errors: &mut Errors) 
     let text = match ty {
         Type::Paren(inner) => return reject_non_operator(name, &inner.elem, errors),
         Type::Group(inner) => return reject_non_operator(name, &inner.elem, errors),
+        Type::Array(array) if matches!(ungrouped(&array.elem), Type::Array(_)) => format!(
+            "`{text}` is an array of arrays, and a node is an operator, a graph or an array of these; put the inner array into a graph"
+        ),
+        Type::Array(array) => return reject_non_operator(name, &array.elem, errors),
         Type::Reference(reference) => {
             format!(
                 "a node owns its operator; write `let {name}: {} = …;`",
@@ -22,7 +26,6 @@ pub(super) fn reject_non_operator(name: &Ident, ty: &Type, errors: &mut Errors) 
         Type::ImplTrait(_)
         | Type::TraitObject(_)
         | Type::Tuple(_)
-        | Type::Array(_)
         | Type::Slice(_)
         | Type::FnPtr(_)
         | Type::Ptr(_)

@@ -2,34 +2,42 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
-use syn::Token;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
+use syn::{BinOp, Expr, ExprBinary, Token, bracketed, token};
 
 use crate::diagnostic::Errors;
+use crate::expression::whole_number;
+use crate::graph::index::{Index, Loop, Place};
 use crate::graph::parts::{End, Port, Side, unraw_name};
 
 pub(super) const EDGE_FORM: &str = "an edge is written `producer.output >> consumer.input;`";
 
-/// The names of the ports that a graph declares, without `r#`.
-pub(super) type OwnNames = HashSet<String>;
+/// The names that an edge may use beside those of nodes.
+pub(super) struct Scope<'a> {
+    /// The names of the ports that the graph declares, without `r#`.
+    pub(super) own: &'a HashSet<String>,
+    /// The loop around the edge.
+    pub(super) around: Option<&'a Loop>,
+}
 
 /// Reads an end of an edge, as [`parse_port`] does.
 pub(super) fn parse_end(
     input: ParseStream<'_>,
     side: Side,
-    own: &OwnNames,
+    scope: &Scope<'_>,
     errors: &mut Errors,
 ) -> syn::Result<Option<End>> {
     if !input.peek2(Token![.])
+        && !input.peek2(token::Bracket)
         && let Ok(name) = input.fork().parse::<Ident>()
-        && own.contains(&unraw_name(&name))
+        && scope.own.contains(&unraw_name(&name))
     {
         return Ok(Some(End::Own(input.parse()?)));
     }
-    Ok(parse_port(input, side, errors)?.map(End::Node))
+    Ok(parse_port(input, side, scope, errors)?.map(End::Node))
 }
 
 /// Whether a keyword can be a name when it is written with `r#`.
@@ -41,6 +49,7 @@ pub(super) fn can_be_raw(keyword: &Ident) -> bool {
 fn parse_port(
     input: ParseStream<'_>,
     side: Side,
+    scope: &Scope<'_>,
     errors: &mut Errors,
 ) -> syn::Result<Option<Port>> {
     let Ok(node) = input.parse::<Ident>() else {
@@ -69,6 +78,16 @@ fn parse_port(
         errors.at(rest, text);
         return Ok(None);
     };
+    let index = match input.peek(token::Bracket) {
+        true => match parse_index(input, scope.around, errors)? {
+            Some(index) => Some(index),
+            None => {
+                input.parse::<TokenStream>()?;
+                return Ok(None);
+            }
+        },
+        false => None,
+    };
     if !input.peek(Token![.]) {
         let port = match side {
             Side::Output => "output",
@@ -95,5 +114,69 @@ fn parse_port(
         errors.at(tokens, format!("expected the name of a port after `{node}.`{hint}"));
         return Ok(None);
     };
-    Ok(Some(Port { node, dot, name }))
+    Ok(Some(Port { node, index, dot, name }))
+}
+
+const INDEX_FORM: &str =
+    "an index is a number, or in `for i in 0..n { … }` the variable, `i`, `i + 1` or `i - 1`";
+
+/// Reads `[index]`. Returns `None` after reporting an index that is none of those that an edge can have.
+fn parse_index(
+    input: ParseStream<'_>,
+    around: Option<&Loop>,
+    errors: &mut Errors,
+) -> syn::Result<Option<Index>> {
+    let content;
+    let brackets = bracketed!(content in input);
+    let written: TokenStream = content.parse()?;
+    let Ok(expression) = syn::parse2::<Expr>(written.clone()) else {
+        let mut group = Group::new(Delimiter::Bracket, written);
+        group.set_span(brackets.span.join());
+        errors.at(TokenTree::Group(group), INDEX_FORM);
+        return Ok(None);
+    };
+    let place = match place(&expression, around) {
+        Ok(place) => place,
+        Err(unknown) => {
+            let text = match (unknown, around) {
+                (Some(name), None) => format!(
+                    "`{name}` is no variable here: write this edge in `for {name} in 0..n {{ … }}`"
+                ),
+                (Some(name), Some(around)) => {
+                    format!("`{name}` is not `{}`, the variable of this loop", around.variable)
+                }
+                (None, _) => INDEX_FORM.to_owned(),
+            };
+            errors.at(&expression, text);
+            return Ok(None);
+        }
+    };
+    Ok(Some(Index { brackets, written: expression, place }))
+}
+
+/// Returns the element that an index names. The error has the name that is no variable, if the index is a name or a sum with one.
+fn place(index: &Expr, around: Option<&Loop>) -> Result<Place, Option<Ident>> {
+    let number = |expression: &Expr| whole_number(expression).ok_or(None);
+    let variable = |expression: &Expr| match expression {
+        Expr::Path(path) => match path.path.get_ident() {
+            Some(name) if around.is_some_and(|around| around.declares(name)) => Ok(()),
+            name => Err(name.cloned()),
+        },
+        _ => Err(None),
+    };
+    let offset = |number: u64| i64::try_from(number).map_err(|_| None);
+    match index {
+        Expr::Lit(_) => number(index).map(Place::At),
+        Expr::Path(_) => variable(index).map(|()| Place::FromVariable(0)),
+        Expr::Binary(ExprBinary { left, op, right, .. }) => {
+            variable(left)?;
+            let offset = offset(number(right)?)?;
+            match op {
+                BinOp::Add(_) => Ok(Place::FromVariable(offset)),
+                BinOp::Sub(_) => Ok(Place::FromVariable(-offset)),
+                _ => Err(None),
+            }
+        }
+        _ => Err(None),
+    }
 }

@@ -1,0 +1,143 @@
+//! Writes the checks of arrays of nodes, and of loops of edges. Each check is a constant, as those of `assertions.rs`.
+
+use std::collections::{BTreeMap, HashMap};
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+
+use super::assertions::assertion;
+use super::paths::{operator_item, private_call};
+use crate::graph::index::{Index, Loop, Place};
+use crate::graph::model::{Graph, Node};
+use crate::graph::parts::{Port, Side, unraw_name};
+use crate::graph::spans::Underline;
+use crate::tokens::spelled_tokens;
+
+/// Returns the number of turns of a loop, as a constant expression. A range without turns is reported by another check.
+pub(super) fn turns(around: &Loop) -> TokenStream {
+    let Loop { start, end, .. } = around;
+    quote!((((#end) as ::core::primitive::usize).saturating_sub(#start)))
+}
+
+/// An end of an edge at a port of a node, with the loop around the edge.
+struct End<'a> {
+    port: &'a Port,
+    around: Option<&'a Loop>,
+}
+
+impl End<'_> {
+    /// Writes the value `Reach { … }`.
+    fn reach(&self) -> Option<TokenStream> {
+        let (first, last) = self.port.index.as_ref()?.reach(self.around);
+        let port = unraw_name(&self.port.name);
+        Some(quote!(::streamflow::__private::Reach { port: #port, first: #first, last: #last }))
+    }
+}
+
+/// Returns all ends of edges at ports of nodes.
+fn ends(graph: &Graph) -> impl Iterator<Item = End<'_>> {
+    let edges = graph.edges.iter().flat_map(|edge| {
+        [&edge.output, &edge.input].map(|port| End { port, around: edge.around.as_ref() })
+    });
+    let discards = graph.discards.iter();
+    let discards = discards.map(|it| End { port: &it.output, around: it.around.as_ref() });
+    let borders = graph.borders().map(|(_, border)| End { port: &border.inner, around: None });
+    edges.chain(discards).chain(borders)
+}
+
+/// Returns the length of an array of nodes.
+fn length(node: &Node) -> Option<TokenStream> {
+    node.array.as_ref().map(|array| array.length.to_token_stream())
+}
+
+/// Writes the checks of all arrays and loops.
+pub(super) fn assert_arrays(graph: &Graph) -> TokenStream {
+    let name = &graph.header.name;
+    let arrays = graph.nodes.iter().enumerate().filter_map(|(index, node)| {
+        let length = length(node)?;
+        let at_node = |end: &End<'_>| graph.nodes.index_of(end.port) == Some(index);
+        let reached = ends(graph).filter(at_node).filter_map(|end| end.reach());
+        let args = quote!(<#name as ::streamflow::__private::GraphPorts>::NODES, #index, #length, &[#(#reached,)*]);
+        let check = private_call(Underline::one(node.name.span()), "check_array", args);
+        Some(assertion([("each_node_has_its_edges", check)]))
+    });
+    let indices = ends(graph).filter_map(|end| assert_index(graph, &end));
+    arrays.chain(indices).chain(assert_loops(graph)).chain(assert_producers(graph)).collect()
+}
+
+/// Writes the check that an index that is a number is that of a node.
+fn assert_index(graph: &Graph, end: &End<'_>) -> Option<TokenStream> {
+    let Index { written, place, .. } = end.port.index.as_ref()?;
+    let Place::At(at) = place else { return None };
+    let node = graph.nodes.node_of(end.port)?;
+    let (array, length, at) = (node.unraw_name(), length(node)?, i128::from(*at));
+    let args = quote!(#array, #length, #at);
+    let check = private_call(Underline::all(written), "check_index", args);
+    Some(assertion([("the_index_is_that_of_a_node", check)]))
+}
+
+/// Writes a check for each loop: that it has a turn, and that its indices are those of nodes. rustc underlines the range.
+fn assert_loops(graph: &Graph) -> Vec<TokenStream> {
+    let mut loops: BTreeMap<usize, (&Loop, TokenStream)> = BTreeMap::new();
+    for end in ends(graph) {
+        let Some(around) = end.around else { continue };
+        let (_, turns) = loops.entry(around.id).or_insert_with(|| (around, TokenStream::new()));
+        let Some(index) = end.port.index.as_ref().filter(|_| end.port.follows_loop()) else {
+            continue;
+        };
+        let node = graph.nodes.node_of(end.port);
+        let Some((node, length)) = node.and_then(|node| Some((node, length(node)?))) else {
+            continue;
+        };
+        let (array, (first, last)) = (node.unraw_name(), index.reach(Some(around)));
+        let written = spelled_tokens(index.written.to_token_stream());
+        turns.extend(quote! {
+            ::streamflow::__private::Turns {
+                array: #array, count: #length, written: #written, first: #first, last: #last,
+            },
+        });
+    }
+    let assertions = loops.into_values().map(|(Loop { start, end, .. }, turns)| {
+        let underline = Underline::all(quote!(#start #end));
+        let check = private_call(underline, "check_loop", quote!(#start, #end, &[#turns]));
+        assertion([("each_turn_is_at_nodes", check)])
+    });
+    assertions.collect()
+}
+
+/// Writes the checks that no input has several edges, for edges to arrays, and for edges in loops.
+fn assert_producers(graph: &Graph) -> Vec<TokenStream> {
+    let mut before: HashMap<(String, String), Vec<(TokenStream, String)>> = HashMap::new();
+    let mut checks = Vec::new();
+    let edges = graph.edges.iter().map(|edge| {
+        let end = End { port: &edge.input, around: edge.around.as_ref() };
+        (end, edge.output.to_string(), edge.underline())
+    });
+    let borders = graph.borders().filter(|(port, _)| port.side == Side::Input);
+    let borders = borders.map(|(port, border)| {
+        let end = End { port: &border.inner, around: None };
+        (end, unraw_name(&port.name), border.underline(Side::Input))
+    });
+    for (end, output, underline) in edges.chain(borders) {
+        let Some(node) = graph.nodes.node_of(end.port) else { continue };
+        let inputs = operator_item(&node.ty, "INPUTS");
+        let (name, port) = (node.unraw_name(), unraw_name(&end.port.name));
+        if let Some(Loop { start, end: last, .. }) = end.around
+            && !end.port.follows_loop()
+        {
+            let text = end.port.to_string();
+            let args = quote!(#text, #inputs, #port, #start, #last);
+            let check = private_call(underline, "check_edges_of_loop", args);
+            checks.push(assertion([("each_turn_has_an_input", check)]));
+        }
+        let Some(reach) = end.reach() else { continue };
+        let known = before.entry((name.clone(), port)).or_default();
+        for (earlier, producer) in &*known {
+            let args = quote!(#name, #inputs, #reach, #earlier, #producer);
+            let check = private_call(underline, "check_second_of_array", args);
+            checks.push(assertion([("an_input_has_one_producer", check)]));
+        }
+        known.push((reach, output));
+    }
+    checks
+}

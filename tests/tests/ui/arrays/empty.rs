@@ -1,0 +1,17 @@
+// The array has no nodes.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::Camera;
+
+graph! {
+    /// An application.
+    pub struct App {
+        let cameras: [Camera; 0] = |i| Camera::new(10, i as u8);
+        cameras[0].frame >> _;
+    }
+}
+
+fn main() -> Result<()> {
+    let mut app = App::new(&Platform::detect()?)?;
+    app.run()?;
+    Ok(())
+}

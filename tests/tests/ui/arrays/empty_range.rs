@@ -1,0 +1,25 @@
+// The loop has no turn.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::{Camera, Cast};
+
+graph! {
+    /// An application.
+    pub struct App {
+        let cameras: [Camera; 3] = |i| Camera::new(10, i as u8);
+        let casts: [Cast; 3] = |_| Cast::new();
+        for i in 3..3 {
+            cameras[i].frame >> casts[i].src;
+            casts[i].dst >> _;
+        }
+        for i in 0..3 {
+            cameras[i].frame >> casts[i].src;
+            casts[i].dst >> _;
+        }
+    }
+}
+
+fn main() -> Result<()> {
+    let mut app = App::new(&Platform::detect()?)?;
+    app.run()?;
+    Ok(())
+}

@@ -1,0 +1,17 @@
+// The edge names an array without an index.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::Camera;
+
+graph! {
+    /// An application.
+    pub struct App {
+        let cameras: [Camera; 3] = |i| Camera::new(10, i as u8);
+        cameras.frame >> _;
+    }
+}
+
+fn main() -> Result<()> {
+    let mut app = App::new(&Platform::detect()?)?;
+    app.run()?;
+    Ok(())
+}

@@ -1,0 +1,21 @@
+// The range is longer than the array.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::{Camera, Cast};
+
+graph! {
+    /// An application.
+    pub struct App {
+        let cameras: [Camera; 3] = |i| Camera::new(10, i as u8);
+        let casts: [Cast; 3] = |_| Cast::new();
+        for i in 0..4 {
+            cameras[i].frame >> casts[i].src;
+            casts[i].dst >> _;
+        }
+    }
+}
+
+fn main() -> Result<()> {
+    let mut app = App::new(&Platform::detect()?)?;
+    app.run()?;
+    Ok(())
+}

@@ -1,0 +1,25 @@
+// Two loops lead to the inputs of some elements.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::{Camera, Cast};
+
+graph! {
+    /// An application.
+    pub struct App {
+        let cameras: [Camera; 3] = |i| Camera::new(10, i as u8);
+        let casts: [Cast; 3] = |_| Cast::new();
+        let more: [Camera; 2] = |i| Camera::new(10, i as u8);
+        for i in 0..3 {
+            cameras[i].frame >> casts[i].src;
+            casts[i].dst >> _;
+        }
+        for i in 0..2 {
+            more[i].frame >> casts[i + 1].src;
+        }
+    }
+}
+
+fn main() -> Result<()> {
+    let mut app = App::new(&Platform::detect()?)?;
+    app.run()?;
+    Ok(())
+}
