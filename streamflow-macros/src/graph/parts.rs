@@ -148,7 +148,7 @@ impl fmt::Display for End {
 pub(super) struct Port {
     pub(super) node: Ident,
     /// The index of the node, if the name is that of an array.
-    pub(super) index: Option<Index>,
+    pub(super) index: Option<Box<Index>>,
     pub(super) dot: Token![.],
     pub(super) name: Ident,
 }

@@ -16,7 +16,7 @@ pub(super) struct ParsedGraph {
 pub(super) enum Statement {
     Pool(Pool),
     Node(Box<NodeStatement>),
-    Edge(EdgeStatement),
+    Edge(Box<EdgeStatement>),
     /// The statement `for i in 0..4 { … }`, with the edges in its braces.
     Loop(Vec<EdgeStatement>),
     Port(PortStatement),

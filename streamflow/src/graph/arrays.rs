@@ -44,7 +44,8 @@ const fn add_nodes(text: Text, array: &str, count: usize) -> Text {
 pub const fn check_index(array: &str, count: usize, index: i128) {
     if count > 0 && index >= count as i128 {
         let text = add_index(Text::new().add("`").add(array).add("["), index);
-        add_nodes(text.add("]` is not there: "), array, count).fail()
+        let text = add_nodes(text.add("]` is not there: "), array, count);
+        text.add("; write one of these, or give the array a greater length").fail()
     }
 }
 

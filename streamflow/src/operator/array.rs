@@ -113,7 +113,7 @@ impl<T: RunsAsNode, const N: usize> RunsAsNode for [T; N] {
 type EachPorts<'a, M> = Vec<Option<<M as MadeNode>::Ports<'a>>>;
 
 /// Returns the ports of each node of an array.
-pub fn each_ports<M: MadeNode>(made: &mut Vec<M>) -> EachPorts<'_, M> {
+pub fn each_ports<M: MadeNode>(made: &mut [M]) -> EachPorts<'_, M> {
     made.iter_mut().map(|node| Some(node.ports())).collect()
 }
 

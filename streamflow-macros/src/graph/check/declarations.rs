@@ -105,7 +105,7 @@ pub(super) fn collect(statements: Vec<Statement>, errors: &mut Errors) -> Declar
                     left_out.push(NodeParts { ty: Some(ty), value: Some(value) });
                 }
             }
-            Statement::Edge(edge) => edges.push(edge),
+            Statement::Edge(edge) => edges.push(*edge),
             Statement::Loop(in_loop) => edges.extend(in_loop),
             Statement::Port(port) => ports.push(port),
             Statement::Broken(BrokenStatement { node, pool, parts }) => {

@@ -67,7 +67,7 @@ pub(super) fn assert_arrays(graph: &Graph) -> TokenStream {
 
 /// Writes the check that an index that is a number is that of a node.
 fn assert_index(graph: &Graph, end: &End<'_>) -> Option<TokenStream> {
-    let Index { written, place, .. } = end.port.index.as_ref()?;
+    let Index { written, place, .. } = end.port.index.as_deref()?;
     let Place::At(at) = place else { return None };
     let node = graph.nodes.node_of(end.port)?;
     let (array, length, at) = (node.unraw_name(), length(node)?, i128::from(*at));

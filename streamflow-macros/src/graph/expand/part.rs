@@ -313,7 +313,7 @@ fn bind_elements(graph: &Graph, node: &Node) -> TokenStream {
     let mut elements: BTreeMap<u64, Ident> = BTreeMap::new();
     for (_, border) in graph.borders() {
         let is_here = unraw_name(&border.inner.node) == node.unraw_name();
-        if let Some(Index { place: Place::At(at), .. }) = &border.inner.index
+        if let Some(Index { place: Place::At(at), .. }) = border.inner.index.as_deref()
             && is_here
         {
             elements.extend(element(&border.inner).map(|name| (*at, name)));

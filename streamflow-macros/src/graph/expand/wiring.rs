@@ -178,7 +178,7 @@ fn in_loop(around: Option<&Loop>, statement: TokenStream) -> TokenStream {
 
 /// Writes the name of an end of an edge as a value that implements `Display`. In a loop it has the index of the turn.
 fn name_of_end(port: &Port) -> TokenStream {
-    match &port.index {
+    match port.index.as_deref() {
         Some(Index { written, .. }) if port.follows_loop() => {
             let text = format!("{}[{{}}].{}", port.node.unraw(), port.name.unraw());
             quote!(::core::format_args!(#text, #written))

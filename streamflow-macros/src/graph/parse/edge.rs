@@ -62,7 +62,7 @@ pub(super) fn parse_edge(
         reject_at_discard(written, errors);
     }
     let around = scope.around.cloned();
-    Ok(Statement::Edge(EdgeStatement { attributes, around, output, arrow, target }))
+    Ok(Statement::Edge(Box::new(EdgeStatement { attributes, around, output, arrow, target })))
 }
 
 /// Reads a wrong arrow in place of `>>`, as `->`, `=>` or `|`. If the next tokens are no such arrow, none are consumed.

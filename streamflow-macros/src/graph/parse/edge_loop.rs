@@ -92,7 +92,7 @@ fn parse_edge_in_loop(
         }
     }
     let edge = match parse_edge(&attributes, input, scope, errors)? {
-        Statement::Edge(edge) => edge,
+        Statement::Edge(edge) => *edge,
         _ => return Ok(None),
     };
     if !input.is_empty() {

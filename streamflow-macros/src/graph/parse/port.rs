@@ -80,7 +80,7 @@ fn parse_port(
     };
     let index = match input.peek(token::Bracket) {
         true => match parse_index(input, scope.around, errors)? {
-            Some(index) => Some(index),
+            Some(index) => Some(Box::new(index)),
             None => {
                 input.parse::<TokenStream>()?;
                 return Ok(None);

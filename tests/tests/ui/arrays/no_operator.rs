@@ -2,12 +2,12 @@
 use streamflow::prelude::*;
 
 /// No operator.
-struct Plain;
+struct Unmarked;
 
 graph! {
     /// An application.
     pub struct App {
-        let plains: [Plain; 3] = |_| Plain;
+        let plains: [Unmarked; 3] = |_| Unmarked;
     }
 }
 

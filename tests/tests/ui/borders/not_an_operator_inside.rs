@@ -3,7 +3,7 @@ use streamflow::prelude::*;
 use streamflow_tests::stereo::Cast;
 
 /// No operator.
-struct Plain;
+struct Unmarked;
 
 graph! {
     /// A graph with ports.
@@ -11,7 +11,7 @@ graph! {
         input frame: &Tensor<u8>;
         output image: Tensor<f32>;
         let cast: Cast = Cast::new();
-        let plain: Plain = Plain;
+        let plain: Unmarked = Unmarked;
         frame >> cast.src;
         cast.dst >> image;
     }

@@ -3,13 +3,13 @@ use streamflow::prelude::*;
 use streamflow_tests::stereo::Cast;
 
 /// No message.
-pub struct Plain(*const u8);
+pub struct Unmarked(*const u8);
 
 graph! {
     /// A graph with ports.
     pub struct Part {
         input frame: &Tensor<u8>;
-        output image: Plain;
+        output image: Unmarked;
         let cast: Cast = Cast::new();
         frame >> cast.src;
         cast.dst >> image;
