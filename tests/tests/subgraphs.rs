@@ -8,16 +8,26 @@ mod parameters;
 use streamflow::prelude::*;
 use streamflow::schedule::{Worker, Workers};
 use streamflow_tests::each_order::in_each_order;
+use streamflow_tests::forms::Form;
 use streamflow_tests::setup::recorded;
 use streamflow_tests::stereo::{Camera, Cast, Fuse, Invert, Show};
 use streamflow_tests::{Failed, Suite, check, check_equal, runs};
 
 pub(crate) fn suite() -> Suite {
-    arrays::add(parameters::add(examples::add(errors::add(Suite::new()))))
+    let suite = arrays::add(parameters::add(errors::add(Suite::new())));
+    let why = "the calls of workers, and of a host beside passes that are captured, have no order";
+    let suite = suite.except(Form::Workers, why, |suite| {
+        suite.except(Form::ReplayedAlways, why, |suite| {
+            let suite = arrays::add_calls(examples::add(suite));
+            suite.both("the_calls_are_those_of_the_flat_twin", calls)
+        })
+    });
+    suite
         .both("a_graph_in_a_graph_computes_what_its_flat_twin_computes", twins)
-        .both("the_calls_are_those_of_the_flat_twin", calls)
         .both("nodes_and_edges_have_paths", paths)
-        .both("nodes_inside_share_a_pool_from_outside", pool)
+        .except(Form::Planned, "planned streams are shared", |suite| {
+            suite.both("nodes_inside_share_a_pool_from_outside", pool)
+        })
         .both("nodes_inside_are_on_the_worker_of_the_graph", worker)
         .both("an_output_has_readers_inside_and_outside", readers)
         .both("a_first_message_reaches_each_node_inside", feedback)
@@ -142,7 +152,15 @@ fn calls_of(
     run(platform)?;
     let (recorder, platform) = recorded(platform.driver().clone())?;
     run(&platform)?;
-    Ok(recorder.text().lines().map(str::to_owned).collect())
+    // Which pinned memory is free depends on the host.
+    let call = |line: &str| match line.split_once("pinned ") {
+        Some((before, after)) => {
+            let after = after.trim_start_matches(|digit: char| digit.is_ascii_digit());
+            format!("{before}pinned{after}")
+        }
+        None => line.to_owned(),
+    };
+    Ok(recorder.text().lines().map(call).collect())
 }
 
 fn paths(platform: &Platform) -> Result<(), Failed> {

@@ -11,7 +11,6 @@ use super::{Preprocess, calls_of};
 pub(super) fn add(suite: Suite) -> Suite {
     suite
         .both("sixty_four_cameras_reach_one_node", cameras)
-        .both("arrays_make_the_calls_of_single_nodes", calls)
         .both("the_nodes_of_an_array_have_indices", names)
         .both("each_node_has_its_own_count_and_value", counts)
         .both("an_array_is_a_chain", chain)
@@ -29,6 +28,11 @@ pub(super) fn add(suite: Suite) -> Suite {
                 },
             )
         })
+}
+
+/// Adds the test that compares calls in their order.
+pub(super) fn add_calls(suite: Suite) -> Suite {
+    suite.both("arrays_make_the_calls_of_single_nodes", calls)
 }
 
 /// Keeps the first value of each image.

@@ -1,6 +1,5 @@
 //! The graphs of two examples, made of graphs: their results and their calls of the driver are those of the flat graphs.
 
-use std::io::Cursor;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use streamflow::schedule::Workers;
 use streamflow_examples::deliver::{Deliver, Report};
 use streamflow_examples::edges::EdgesApp;
 use streamflow_examples::edges::graph::{Grey, Magnitude, Photograph, SobelX, SobelY};
-use streamflow_examples::png_io::{self, Image};
+use streamflow_examples::png_io::Image;
 use streamflow_examples::radar::{
     Antenna, Average, CODE, Compress, Detect, Disk, PULSES, Radar, SAMPLES, THRESHOLD, over_pulses,
 };
@@ -23,10 +22,9 @@ use super::calls_of;
 pub(super) fn add(suite: Suite) -> Suite {
     suite
         .both("edges_of_graphs_make_the_calls_of_the_flat_graph", edges)
-        .both("a_radar_of_graphs_makes_the_calls_of_the_flat_graph", radar)
+        .values(|suite| suite.both("a_radar_of_graphs_makes_the_calls_of_the_flat_graph", radar))
 }
 
-const ASTRONAUT: &[u8] = include_bytes!("../../../examples/data/astronaut.png");
 const BLUR: [f32; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
 
 graph! {
@@ -92,7 +90,11 @@ fn taken<T: Clone>(kept: &Mutex<Vec<T>>) -> Vec<T> {
 }
 
 fn edges(platform: &Platform) -> Result<(), Failed> {
-    let image = png_io::decode(Cursor::new(ASTRONAUT))?;
+    let (width, height) = (24_u32, 16_u32);
+    // A bright square on a dark ground.
+    let bright = |at: u32| (4..12).contains(&(at % width)) && (4..12).contains(&(at / width));
+    let rgb = (0..width * height).flat_map(|at| [if bright(at) { 250 } else { 10 }; 3]).collect();
+    let image = Image { width, height, rgb };
     let (flat, in_flat) = kept();
     let (nested, in_nested) = kept();
     let (mut in_flat, mut in_nested) = (Some(in_flat), Some(in_nested));
@@ -169,5 +171,9 @@ fn radar(platform: &Platform) -> Result<(), Failed> {
     })?;
     check(taken(&flat).contains(&1), || "no target was found".to_owned())?;
     check(taken(&flat) == taken(&nested), || "the targets differ".to_owned())?;
-    check_equal(of_nested, of_flat)
+    // When a result is there depends on the device, and so does the wait for it.
+    let on_streams = |calls: Vec<String>| -> Vec<String> {
+        calls.into_iter().filter(|call| !call.starts_with("synchronize")).collect()
+    };
+    check_equal(on_streams(of_nested), on_streams(of_flat))
 }
