@@ -411,10 +411,10 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
 /// nodes     = node-attribute* "let" name ":" "[" Operator ";" length "]" "=" "|" i "|" expression ";"
 /// edge      = edge-attribute* source ">>" target ";"
 /// edges     = "for" i "in" expression ".." expression "{" edge* "}"
-/// source    = node "." output | input
+/// source    = name [ index ] "." output | input
 /// target    = end | "(" end, … ")" | "_"
-/// end       = node "." input | output
-/// node      = name [ "[" ( number | i | i "+" number | i "-" number ) "]" ]
+/// end       = name [ index ] "." input | output
+/// index     = "[" ( number | CONSTANT | i | index ( "+" | "-" ) number ) "]"
 /// port      = doc* ( "input" | "output" ) name ":" Type ";"
 ///
 /// node-attribute = doc | "#[streams(" ( NAME | "none" ) ")]" | "#[worker(" name ")]" | "#[when(" condition, … ")]"

@@ -65,7 +65,8 @@ pub use crate::{Compute, Element, ExecutionContext, Flush, Flushed, Result};
 pub use crate::context::single_stream::SingleStream;
 #[doc(hidden)]
 pub use crate::graph::arrays::{
-    Reach, Turns, check_array, check_edges_of_loop, check_index, check_loop, check_second_of_array,
+    Reach, ReachedPort, Turning, Turns, check_array, check_edges_of_loop, check_index, check_loop,
+    check_one_turn, check_same_edge, check_second_of_array,
 };
 #[doc(hidden)]
 pub use crate::graph::check::{

@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 use syn::{Attribute, Expr, Token, Type, Visibility};
 
 use super::conditions::{Condition, Time};
-use super::index::{Index, Place};
+use super::index::{Index, Loop, Nodes, Place};
 
 /// The header of a graph: `#[…] pub struct Name(parameter: Type, …)`.
 pub(super) struct Header {
@@ -164,6 +164,14 @@ impl fmt::Display for Port {
 }
 
 impl Port {
+    /// Returns the nodes of the port in the turns of a loop around it.
+    pub(super) fn nodes(&self, around: Option<&Loop>) -> Nodes {
+        match &self.index {
+            Some(index) => index.nodes(around),
+            None => Nodes::single(),
+        }
+    }
+
     /// Whether the port is that of another node in each turn of a loop.
     pub(super) fn follows_loop(&self) -> bool {
         self.index.as_ref().is_some_and(|index| matches!(index.place, Place::FromVariable(_)))

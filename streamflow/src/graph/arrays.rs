@@ -9,17 +9,26 @@ use crate::port::{PortInfo, PortSize};
 /// The nodes of an array at whose port edges of one statement begin or end.
 #[derive(Debug, Clone, Copy)]
 pub struct Reach {
-    /// The name of the port.
-    pub port: &'static str,
     /// The index of the first of these nodes.
     pub first: i128,
     /// The index of the last of these nodes.
     pub last: i128,
+    /// The number of edges at each of these nodes: the turns of a loop, if each of them has an edge at one and the same node.
+    pub times: usize,
+}
+
+/// The edges at a port of an array, by statement.
+#[derive(Debug, Clone, Copy)]
+pub struct ReachedPort {
+    /// The name of the port.
+    pub port: &'static str,
+    /// The nodes that each statement reaches.
+    pub reached: &'static [Reach],
 }
 
 impl Reach {
-    const fn has(&self, port: &str, index: i128) -> bool {
-        same(self.port, port) && self.first <= index && index <= self.last
+    const fn has(&self, index: i128) -> bool {
+        self.first <= index && index <= self.last
     }
 }
 
@@ -95,7 +104,7 @@ pub const fn check_array(
     nodes: &'static [NodePorts],
     index: usize,
     count: usize,
-    reached: &[Reach],
+    ports: &[ReachedPort],
 ) {
     let this = &nodes[index];
     if count == 0 {
@@ -107,12 +116,70 @@ pub const fn check_array(
             )
             .fail()
     }
-    if !are_there(count, reached) {
+    if !are_there(count, ports) {
         // `check_loop` and `check_index` report an index that is not there.
         return;
     }
-    check_ports(this, this.inputs, count, reached, true);
-    check_ports(this, this.outputs, count, reached, false);
+    check_ports(this, this.inputs, count, ports, true);
+    check_ports(this, this.outputs, count, ports, false);
+    check_runs(this, count, ports);
+}
+
+const fn are_there(count: usize, ports: &[ReachedPort]) -> bool {
+    let mut port = 0;
+    while port < ports.len() {
+        let mut i = 0;
+        while i < ports[port].reached.len() {
+            let Reach { first, last, .. } = ports[port].reached[i];
+            if first < 0 || last >= count as i128 || last < first {
+                return false;
+            }
+            i += 1;
+        }
+        port += 1;
+    }
+    true
+}
+
+/// Returns the edges at a port; none if no edge names it.
+const fn reached(ports: &[ReachedPort], port: &str) -> &'static [Reach] {
+    let mut i = 0;
+    while i < ports.len() {
+        if same(ports[i].port, port) {
+            return ports[i].reached;
+        }
+        i += 1;
+    }
+    &[]
+}
+
+/// Returns the number of edges at a node.
+const fn edges_at(reached: &[Reach], index: i128) -> usize {
+    let (mut i, mut edges) = (0, 0);
+    while i < reached.len() {
+        if reached[i].has(index) {
+            edges += reached[i].times;
+        }
+        i += 1;
+    }
+    edges
+}
+
+/// Returns the first node, from the node `from` on, at which the number of edges may be another one than before it: that after the last
+/// node of a statement, and the first node of a statement.
+const fn next_change(reached: &[Reach], from: i128) -> i128 {
+    let (mut i, mut next) = (0, i128::MAX);
+    while i < reached.len() {
+        let Reach { first, last, .. } = reached[i];
+        if first > from && first < next {
+            next = first;
+        }
+        if last >= from && last + 1 < next {
+            next = last + 1;
+        }
+        i += 1;
+    }
+    next
 }
 
 #[track_caller]
@@ -120,67 +187,70 @@ const fn check_ports(
     this: &NodePorts,
     ports: &'static [PortInfo],
     count: usize,
-    reached: &[Reach],
+    edges: &[ReachedPort],
     are_inputs: bool,
 ) {
     let mut i = 0;
     while i < ports.len() {
         let port = &ports[i];
+        let at_port = reached(edges, port.name);
         let mut node = 0;
-        while node < count {
-            let edges = edges_at(reached, port.name, node as i128);
-            // A port without an edge at any node was reported by `check_inputs` or `check_outputs`.
-            let is_forgotten = edges == 0 && edges_of(reached, port.name) > 0 && !port.optional;
-            if is_forgotten {
-                missing(this, port.name, node, are_inputs)
+        // A port without an edge at any node is reported by `check_inputs` or `check_outputs`.
+        while !at_port.is_empty() && node < count as i128 {
+            let edges = edges_at(at_port, node);
+            if edges == 0 && !port.optional {
+                missing(this, port.name, node as usize, are_inputs)
             }
             if let PortSize::Exactly(size) = port.size
                 && edges > 0
                 && edges != size
             {
-                let text = Text::new().add("input `").add(this.node).add("[").add_number(node);
+                let text = add_index(Text::new().add("input `").add(this.node).add("["), node);
                 let text = text.add("].").add(port.name).add("` takes ").add_number(size);
-                text.add(" edges, and has ").add_number(edges).fail()
+                let text = text.add(" edges, because of its `#[input(size)]`, and has ");
+                text.add_number(edges).add("; write as many as it takes").fail()
             }
-            node += 1;
+            node = next_change(at_port, node);
         }
         i += 1;
     }
 }
 
-const fn are_there(count: usize, reached: &[Reach]) -> bool {
+/// Checks that a node whose inputs are all optional has an edge at one of them.
+#[track_caller]
+const fn check_runs(this: &NodePorts, count: usize, ports: &[ReachedPort]) {
     let mut i = 0;
-    while i < reached.len() {
-        let Reach { first, last, .. } = reached[i];
-        if first < 0 || last >= count as i128 || last < first {
-            return false;
+    while i < this.inputs.len() {
+        if !this.inputs[i].optional {
+            return;
         }
         i += 1;
     }
-    true
-}
-
-const fn edges_at(reached: &[Reach], port: &str, index: i128) -> usize {
-    let (mut i, mut edges) = (0, 0);
-    while i < reached.len() {
-        if reached[i].has(port, index) {
-            edges += 1;
-        }
-        i += 1;
+    if this.inputs.is_empty() || this.runs_without_messages {
+        return;
     }
-    edges
-}
-
-/// Returns how many statements name the port, at any node.
-const fn edges_of(reached: &[Reach], port: &str) -> usize {
-    let (mut i, mut edges) = (0, 0);
-    while i < reached.len() {
-        if same(reached[i].port, port) {
-            edges += 1;
+    let mut node = 0;
+    while node < count as i128 {
+        let (mut input, mut edges, mut next) = (0, 0, i128::MAX);
+        while input < this.inputs.len() {
+            let at_input = reached(ports, this.inputs[input].name);
+            edges += edges_at(at_input, node);
+            let change = next_change(at_input, node);
+            if change < next {
+                next = change;
+            }
+            input += 1;
         }
-        i += 1;
+        // An array without any edge is reported by `check_inputs`.
+        if edges == 0 && (node > 0 || next < i128::MAX) {
+            let text = add_index(Text::new().add("node `").add(this.node).add("["), node);
+            let text = text.add("]` never runs: all inputs of ").add(kind(this.is_graph)).add(" `");
+            text.add(this.operator)
+                .add("` are `#[input(optional)]`, and none is connected; connect one, or make the array shorter")
+                .fail()
+        }
+        node = next;
     }
-    edges
 }
 
 #[track_caller]
@@ -199,12 +269,78 @@ const fn missing(this: &NodePorts, port: &str, node: usize, is_input: bool) {
     text.add(what).fail()
 }
 
+/// An edge in the turns of a loop: the indices at its two ends in the first turn, and whether they grow with each turn. A single node
+/// has the index 0.
+#[derive(Debug, Clone, Copy)]
+pub struct Turning {
+    /// The index of the output's node, and whether it grows.
+    pub output: (i128, bool),
+    /// The index of the input's node, and whether it grows.
+    pub input: (i128, bool),
+    /// The number of turns; 1 for an edge that is in no loop.
+    pub turns: usize,
+}
+
+impl Turning {
+    const fn at(&self, turn: usize) -> (i128, i128) {
+        let turn = turn as i128;
+        let (output, input) = (self.output, self.input);
+        (
+            if output.1 { output.0 + turn } else { output.0 },
+            if input.1 { input.0 + turn } else { input.0 },
+        )
+    }
+
+    /// Whether a turn leads from one of these nodes to the other.
+    const fn leads(&self, output: i128, input: i128) -> bool {
+        let turn = match (self.output.1, self.input.1) {
+            (true, _) => output - self.output.0,
+            (false, true) => input - self.input.0,
+            (false, false) => 0,
+        };
+        if turn < 0 || turn >= self.turns as i128 {
+            return false;
+        }
+        let (at_output, at_input) = self.at(turn as usize);
+        at_output == output && at_input == input
+    }
+}
+
+/// Checks that an edge, `this`, is not there already by the edge `before`, which has the same ports. `edge` is the text of the edge.
+#[track_caller]
+pub const fn check_same_edge(edge: &str, this: Turning, before: Turning) {
+    let mut turn = 0;
+    while turn < this.turns {
+        let (output, input) = this.at(turn);
+        if before.leads(output, input) {
+            let text = Text::new().add("`").add(edge).add("` is there already, for node ");
+            let index = if this.output.1 { output } else { input };
+            add_index(text, index)
+                .add("; an output feeds an input once, so remove one of these edges")
+                .fail()
+        }
+        turn += 1;
+    }
+}
+
+/// Checks that a loop whose variable is at neither end of an edge has one turn.
+#[track_caller]
+pub const fn check_one_turn(edge: &str, start: usize, end: usize) {
+    if end > start + 1 {
+        Text::new()
+            .add("each turn of this loop makes the same edge, `")
+            .add(edge)
+            .add("`; write it once, outside of the loop")
+            .fail()
+    }
+}
+
 /// Checks that an input of the nodes of an array has no second producer, which the edges from `this` are where the edges from
 /// `output` lead already.
 #[track_caller]
 pub const fn check_second_of_array(
     array: &str,
-    inputs: &[PortInfo],
+    (inputs, port): (&[PortInfo], &str),
     this: Reach,
     before: Reach,
     output: &str,
@@ -213,11 +349,11 @@ pub const fn check_second_of_array(
     let last = if this.last < before.last { this.last } else { before.last };
     // `check_loop` reports a loop without turns.
     let is_empty = this.last < this.first || before.last < before.first;
-    if is_empty || first > last || !takes_one(inputs, this.port) {
+    if is_empty || first > last || !takes_one(inputs, port) {
         return;
     }
     let text = add_index(Text::new().add("input `").add(array).add("["), first);
-    let text = text.add("].").add(this.port).add("` already has a producer, `").add(output);
+    let text = text.add("].").add(port).add("` already has a producer, `").add(output);
     text.add("`; it takes exactly one edge, because it is not `#[input(many)]`").fail()
 }
 

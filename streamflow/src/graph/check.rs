@@ -199,8 +199,6 @@ const fn pool_problem(
     Some(text)
 }
 
-/// Checks that a node with `#[streams(POOL)]` can use the pool: its operator declares a stream, or has device data at a port.
-/// Streams with names that are made at run time are not known here, so an operator without device data must declare at least one
 /// Checks that a node with `#[streams(POOL)]` has a use for the pool: the operator declares a stream, or has device data at a port.
 /// Streams with names that are made at run time are not known here, so an operator without device data must declare at least one
 /// stream.

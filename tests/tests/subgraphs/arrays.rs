@@ -15,6 +15,8 @@ pub(super) fn add(suite: Suite) -> Suite {
         .both("each_node_has_its_own_count_and_value", counts)
         .both("an_array_is_a_chain", chain)
         .both("messages_have_the_order_of_the_turns", order)
+        .both("a_chain_has_a_constant_length", constant_length)
+        .both("the_turns_of_a_loop_lead_to_an_input_with_a_size", sizes)
         .both("parameters_of_an_array_are_set_by_index", parameters)
         .both("operators_of_an_array_are_changed_between_runs", changed)
         .both("a_node_of_an_array_that_is_not_made_ends_new", not_made)
@@ -324,6 +326,80 @@ fn order(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Gathered::new(platform)?;
     graph.run()?;
     check_equal(graph.gather().got.clone(), vec![vec![20, 0, 0, 1, 10, 2]])
+}
+
+const STEPS: usize = 3;
+
+graph! {
+    /// Changes the sign of an image several times, in place.
+    struct Signs {
+        input image: Tensor<f32>;
+        output changed: Tensor<f32>;
+        let inverts: [Invert; STEPS] = |_| Invert::new();
+        image >> inverts[0].src;
+        for i in 1..STEPS {
+            inverts[i - 1].dst >> inverts[i].src;
+        }
+        inverts[STEPS - 1].dst >> changed;
+    }
+}
+
+graph! {
+    struct Changed {
+        #[when(count(2))]
+        let camera: Camera = Camera::new(70, 3);
+        let cast: Cast = Cast::new();
+        let signs: Signs = Signs::new();
+        let fuse: FuseAll = FuseAll::new(Vec::new());
+        camera.frame >> cast.src;
+        cast.dst >> signs.image;
+        signs.changed >> fuse.images;
+    }
+}
+
+/// Checks a chain whose length is a constant, and whose operators own the message.
+fn constant_length(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Changed::new(platform)?;
+    graph.run()?;
+    check_equal(graph.fuse().seen.clone(), vec![vec![-3.0], vec![-4.0]])
+}
+
+/// Adds the numbers of two edges.
+#[operator]
+struct Pair {
+    #[input(size = 2)]
+    numbers: &u64,
+    sums: Vec<u64>,
+}
+
+impl Compute for Pair {
+    fn compute(&mut self, io: PairIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.sums.push(io.numbers.receive().into_data().iter().copied().sum());
+        Ok(())
+    }
+}
+
+graph! {
+    struct Pairs {
+        #[when(count(1))]
+        let ones: [Count; 2] = |i| Count::new(i as u64 + 1);
+        #[when(count(1))]
+        let tens: [Count; 2] = |i| Count::new(10 * i as u64 + 10);
+        let pairs: [Pair; 3] = |_| Pair::new(Vec::new());
+        for i in 0..2 {
+            ones[i].n >> pairs[0].numbers;
+            tens[i].n >> pairs[1].numbers;
+            ones[i].n >> pairs[2].numbers;
+        }
+    }
+}
+
+/// Checks an input with a size whose edges are those of the turns of a loop.
+fn sizes(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Pairs::new(platform)?;
+    graph.run()?;
+    let sums: Vec<Vec<u64>> = graph.pairs().map(|pair| pair.sums.clone()).collect();
+    check_equal(sums, vec![vec![3], vec![30], vec![3]])
 }
 
 /// Checks that the error of one element ends `new`, and names it.

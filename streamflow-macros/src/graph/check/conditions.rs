@@ -7,6 +7,7 @@ use super::ports::inner_ports;
 use crate::diagnostic::Errors;
 use crate::expression::whole_number;
 use crate::graph::conditions::{Condition, ConditionKind};
+use crate::graph::index::Loop;
 use crate::graph::model::{Edge, Node, OwnPort};
 use crate::graph::parts::{Port, Side, unraw_name};
 
@@ -68,7 +69,9 @@ fn check_number(
             None => 1,
             Some(capacity) => whole_number(capacity)?,
         };
-        own.checked_add(u64::from(edge.attributes.is_feedback))
+        let one = own.checked_add(u64::from(edge.attributes.is_feedback))?;
+        // A loop of a range that the macro doesn't know makes an unknown number of edges.
+        one.checked_mul(edge.around.as_ref().map_or(Some(1), Loop::known_turns)?)
     });
     let Some(capacity) = capacity.sum::<Option<u64>>() else { return };
     if needed > capacity {

@@ -8,7 +8,7 @@ use proc_macro2::Ident;
 use super::declarations::{NodeNames, PortNode};
 use super::ports::{self, Borders, inner_ports};
 use crate::diagnostic::Errors;
-use crate::graph::index::Loop;
+use crate::graph::index::{self, Loop};
 use crate::graph::model::{Discard, Edge, Node, Nodes, OwnPort};
 use crate::graph::parts::{Carries, End, Param, Pool, Port, Side, Streams, unraw_name};
 use crate::graph::syntax::{EdgeStatement, Target};
@@ -89,7 +89,7 @@ pub(super) fn connect(
             match (&output, input) {
                 (End::Node(output), End::Node(input)) => {
                     let (output, attributes) = (output.clone(), attributes.clone());
-                    if borders.lead_to(&input) {
+                    if borders.lead_to(&input, around) {
                         let text = format!(
                             "the edges from outside are the last of `{input}`; write this one above that from the port of the graph"
                         );
@@ -159,17 +159,17 @@ fn mark_shared(edges: &mut [Edge], ports: &mut [OwnPort]) {
     let key = |output: &Port| (unraw_name(&output.node), unraw_name(&output.name));
     for edge in edges.iter().filter(|edge| !edge.attributes.has_copy()) {
         let is_repeated = edge.around.is_some() && !edge.output.follows_loop();
-        let reader = Reader { reach: reach(&edge.output, edge.around.as_ref()), is_repeated };
+        let reader = Reader { nodes: edge.output.nodes(edge.around.as_ref()), is_repeated };
         readers.entry(key(&edge.output)).or_default().push(reader);
     }
     for (inner, _) in inner_ports(ports, Side::Output) {
-        let reader = Reader { reach: reach(inner, None), is_repeated: false };
+        let reader = Reader { nodes: inner.nodes(None), is_repeated: false };
         readers.entry(key(inner)).or_default().push(reader);
     }
     let is_shared = |output: &Port, around: Option<&Loop>| {
         let Some(readers) = readers.get(&key(output)) else { return false };
-        let reach = reach(output, around);
-        let mut met = readers.iter().filter(|reader| may_meet(reader.reach, reach));
+        let nodes = output.nodes(around);
+        let mut met = readers.iter().filter(|reader| reader.nodes.may_meet(&nodes));
         met.next().is_some_and(|first| first.is_repeated) || met.next().is_some()
     };
     for edge in edges {
@@ -186,28 +186,11 @@ fn mark_shared(edges: &mut [Edge], ports: &mut [OwnPort]) {
     }
 }
 
-/// The first and the last node of an array to which an edge leads, or from which it does; `None` if the macro can't know them. An edge
-/// of a single node has the reach of that node alone.
-type Reach = Option<(i64, i64)>;
-
 /// A reader of an output, or of an output of some nodes of an array.
 struct Reader {
-    reach: Reach,
+    nodes: index::Nodes,
     /// Whether the edge is in a loop, and begins at one and the same output in each turn.
     is_repeated: bool,
-}
-
-fn reach(port: &Port, around: Option<&Loop>) -> Reach {
-    match &port.index {
-        Some(index) => index.known_reach(around),
-        None => Some((0, 0)),
-    }
-}
-
-/// Whether two edges may be at one node.
-fn may_meet(one: Reach, other: Reach) -> bool {
-    let (Some(one), Some(other)) = (one, other) else { return true };
-    one.0 <= other.1 && other.0 <= one.1
 }
 
 /// Reports a `#[transfer]` on an edge where it would copy nothing: to an adopting node, which has no device of its own, or
@@ -271,20 +254,18 @@ pub(super) fn check_discards(
     errors: &mut Errors,
 ) {
     let key = |output: &Port| (unraw_name(&output.node), unraw_name(&output.name));
-    let mut known: HashMap<(String, String), Vec<(Reach, bool)>> = HashMap::new();
+    let mut known: HashMap<(String, String), Vec<(index::Nodes, bool)>> = HashMap::new();
     let of_edges = edges.iter().map(|edge| (&edge.output, edge.around.as_ref()));
     let of_ports = inner_ports(ports, Side::Output).map(|(inner, _)| (inner, None));
     for (output, around) in of_edges.chain(of_ports) {
-        known.entry(key(output)).or_default().push((reach(output, around), true));
+        known.entry(key(output)).or_default().push((output.nodes(around), true));
     }
     for discard in discards {
         let output = &discard.output;
-        let here = reach(output, discard.around.as_ref());
+        let here = output.nodes(discard.around.as_ref());
         let before = known.entry(key(output)).or_default();
-        // Ranges that the macro does not know may be those of other nodes.
-        let mut met = before
-            .iter()
-            .filter(|(reach, _)| here.is_some() && reach.is_some() && may_meet(*reach, here));
+        // Constants of different names may be those of other nodes.
+        let mut met = before.iter().filter(|(nodes, _)| nodes.surely_meet(&here));
         match met.next() {
             Some((_, true)) => {
                 let text =

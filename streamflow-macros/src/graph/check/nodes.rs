@@ -37,7 +37,8 @@ pub(super) fn check_graph_name(
 ) -> bool {
     let mut shadows_operator = false;
     for node in nodes {
-        if matches!(&node.ty, Type::Path(path) if path.path.is_ident(graph)) {
+        let ty = node.element().unwrap_or(&node.ty);
+        if matches!(ty, Type::Path(path) if path.path.is_ident(graph)) {
             let text = match has_ports {
                 true => format!(
                     "graph `{graph}` contains itself, as node `{}`: it would have no end; name another graph or operator",
@@ -47,7 +48,7 @@ pub(super) fn check_graph_name(
                     format!("`{graph}` is this graph, and not an operator; give one another name")
                 }
             };
-            errors.at(&node.ty, text);
+            errors.at(ty, text);
             shadows_operator = true;
         }
     }

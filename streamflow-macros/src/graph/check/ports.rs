@@ -7,6 +7,7 @@ use quote::ToTokens;
 use syn::{Token, Type, parse_quote};
 
 use crate::diagnostic::Errors;
+use crate::graph::index::Loop;
 use crate::graph::model::{Border, Node, OwnPort};
 use crate::graph::parts::{EdgeAttributes, End, Header, Pool, Port, Side, unraw_name};
 use crate::graph::syntax::PortStatement;
@@ -109,6 +110,14 @@ fn find_in(tokens: TokenStream, found: &mut Option<TokenStream>) {
                 if ["Fn", "FnMut", "FnOnce", "fn"].iter().any(|word| name == word) =>
             {
                 tokens.next_if(|next| matches!(next, TokenTree::Group(_)));
+                // Its result may be borrowed from them.
+                let is = |sign: char| move |next: &TokenTree| matches!(next, TokenTree::Punct(other) if other.as_char() == sign);
+                if tokens.next_if(is('-')).is_some() {
+                    tokens.next_if(is('>'));
+                    if tokens.next_if(is('&')).is_some() && tokens.next_if(is('\'')).is_some() {
+                        tokens.next();
+                    }
+                }
             }
             TokenTree::Ident(name) if name == "for" => {
                 while tokens.next().is_some_and(
@@ -151,9 +160,13 @@ impl<'a> Borders<'a> {
     }
 
     /// Whether an input of the graph leads to this input of a node, by an edge that is read already.
-    pub(super) fn lead_to(&self, input: &Port) -> bool {
-        let name = input.to_string();
-        inner_ports(self.ports, Side::Input).any(|(inner, _)| inner.to_string() == name)
+    pub(super) fn lead_to(&self, input: &Port, around: Option<&Loop>) -> bool {
+        let nodes = input.nodes(around);
+        inner_ports(self.ports, Side::Input).any(|(inner, _)| {
+            let is_same = unraw_name(&inner.node) == unraw_name(&input.node)
+                && unraw_name(&inner.name) == unraw_name(&input.name);
+            is_same && inner.nodes(None).may_meet(&nodes)
+        })
     }
 
     /// Adds an edge that has a port of the graph at one end.
@@ -198,26 +211,21 @@ impl<'a> Borders<'a> {
             );
             errors.at(own, text);
         }
-        port.borders.push(Border {
-            own: own.clone(),
-            arrow,
-            inner: inner.clone(),
-            in_group,
-            is_shared: false,
-        });
+        let border =
+            Border { own: own.clone(), arrow, inner: inner.clone(), in_group, is_shared: false };
+        let first = self.producers.get(&unraw_name(own));
+        if let Some(first) = first.filter(|_| side == Side::Output) {
+            let text = format!(
+                "output `{own}` of this graph is `{first}` already, and can't be `{inner}` too; declare another output"
+            );
+            errors.at(inner, text);
+            return;
+        }
         if side == Side::Output {
-            match self.producers.get(&unraw_name(own)) {
-                Some(first) => {
-                    let text = format!(
-                        "output `{own}` of this graph is `{first}` already, and can't be `{inner}` too; declare \
-                                        another output"
-                    );
-                    errors.at(inner, text);
-                }
-                None => {
-                    self.producers.insert(unraw_name(own), inner.to_string());
-                }
-            }
+            self.producers.insert(unraw_name(own), inner.to_string());
+        }
+        if let Some(port) = self.port(own) {
+            port.borders.push(border);
         }
     }
 }

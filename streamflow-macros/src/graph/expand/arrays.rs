@@ -7,8 +7,8 @@ use quote::{ToTokens, quote};
 
 use super::assertions::assertion;
 use super::paths::{operator_item, private_call};
-use crate::graph::index::{Index, Loop, Place};
-use crate::graph::model::{Graph, Node};
+use crate::graph::index::{Index, Loop, Nodes, Place};
+use crate::graph::model::{Edge, Graph, Node};
 use crate::graph::parts::{Port, Side, unraw_name};
 use crate::graph::spans::Underline;
 use crate::tokens::spelled_tokens;
@@ -29,8 +29,11 @@ impl End<'_> {
     /// Writes the value `Reach { … }`.
     fn reach(&self) -> Option<TokenStream> {
         let (first, last) = self.port.index.as_ref()?.reach(self.around);
-        let port = unraw_name(&self.port.name);
-        Some(quote!(::streamflow::__private::Reach { port: #port, first: #first, last: #last }))
+        let times = match self.around {
+            Some(around) if !self.port.follows_loop() => turns(around),
+            _ => quote!(1),
+        };
+        Some(quote!(::streamflow::__private::Reach { first: #first, last: #last, times: #times }))
     }
 }
 
@@ -56,8 +59,15 @@ pub(super) fn assert_arrays(graph: &Graph) -> TokenStream {
     let arrays = graph.nodes.iter().enumerate().filter_map(|(index, node)| {
         let length = length(node)?;
         let at_node = |end: &End<'_>| graph.nodes.index_of(end.port) == Some(index);
-        let reached = ends(graph).filter(at_node).filter_map(|end| end.reach());
-        let args = quote!(<#name as ::streamflow::__private::GraphPorts>::NODES, #index, #length, &[#(#reached,)*]);
+        let mut ports: BTreeMap<String, TokenStream> = BTreeMap::new();
+        for end in ends(graph).filter(at_node) {
+            let reach = end.reach();
+            ports.entry(unraw_name(&end.port.name)).or_default().extend(quote!(#reach,));
+        }
+        let ports = ports.into_iter().map(|(port, reached)| {
+            quote!(::streamflow::__private::ReachedPort { port: #port, reached: &[#reached] })
+        });
+        let args = quote!(<#name as ::streamflow::__private::GraphPorts>::NODES, #index, #length, &[#(#ports,)*]);
         let check = private_call(Underline::one(node.name.span()), "check_array", args);
         Some(assertion([("each_node_has_its_edges", check)]))
     });
@@ -68,9 +78,12 @@ pub(super) fn assert_arrays(graph: &Graph) -> TokenStream {
 /// Writes the check that an index that is a number is that of a node.
 fn assert_index(graph: &Graph, end: &End<'_>) -> Option<TokenStream> {
     let Index { written, place, .. } = end.port.index.as_deref()?;
-    let Place::At(at) = place else { return None };
+    if matches!(place, Place::FromVariable(_)) {
+        return None;
+    }
     let node = graph.nodes.node_of(end.port)?;
-    let (array, length, at) = (node.unraw_name(), length(node)?, i128::from(*at));
+    let (array, length) = (node.unraw_name(), length(node)?);
+    let (at, _) = end.port.index.as_ref()?.reach(None);
     let args = quote!(#array, #length, #at);
     let check = private_call(Underline::all(written), "check_index", args);
     Some(assertion([("the_index_is_that_of_a_node", check)]))
@@ -105,20 +118,29 @@ fn assert_loops(graph: &Graph) -> Vec<TokenStream> {
     assertions.collect()
 }
 
-/// Writes the checks that no input has several edges, for edges to arrays, and for edges in loops.
+/// An edge to a port of a node, with what its check needs.
+struct Arrival<'a> {
+    end: End<'a>,
+    output: String,
+    underline: Underline,
+}
+
+/// Writes the checks that no input has several edges, for edges to arrays and in loops, and that no edge is there twice.
 fn assert_producers(graph: &Graph) -> Vec<TokenStream> {
-    let mut before: HashMap<(String, String), Vec<(TokenStream, String)>> = HashMap::new();
+    let mut before: HashMap<(String, String), Vec<(Nodes, TokenStream, String)>> = HashMap::new();
     let mut checks = Vec::new();
-    let edges = graph.edges.iter().map(|edge| {
-        let end = End { port: &edge.input, around: edge.around.as_ref() };
-        (end, edge.output.to_string(), edge.underline())
+    let edges = graph.edges.iter().map(|edge| Arrival {
+        end: End { port: &edge.input, around: edge.around.as_ref() },
+        output: edge.output.to_string(),
+        underline: edge.underline(),
     });
     let borders = graph.borders().filter(|(port, _)| port.side == Side::Input);
-    let borders = borders.map(|(port, border)| {
-        let end = End { port: &border.inner, around: None };
-        (end, unraw_name(&port.name), border.underline(Side::Input))
+    let borders = borders.map(|(port, border)| Arrival {
+        end: End { port: &border.inner, around: None },
+        output: unraw_name(&port.name),
+        underline: border.underline(Side::Input),
     });
-    for (end, output, underline) in edges.chain(borders) {
+    for Arrival { end, output, underline } in edges.chain(borders) {
         let Some(node) = graph.nodes.node_of(end.port) else { continue };
         let inputs = operator_item(&node.ty, "INPUTS");
         let (name, port) = (node.unraw_name(), unraw_name(&end.port.name));
@@ -131,13 +153,67 @@ fn assert_producers(graph: &Graph) -> Vec<TokenStream> {
             checks.push(assertion([("each_turn_has_an_input", check)]));
         }
         let Some(reach) = end.reach() else { continue };
-        let known = before.entry((name.clone(), port)).or_default();
-        for (earlier, producer) in &*known {
-            let args = quote!(#name, #inputs, #reach, #earlier, #producer);
+        let nodes = end.port.nodes(end.around);
+        let known = before.entry((name.clone(), port.clone())).or_default();
+        for (_, earlier, producer) in known.iter().filter(|(other, ..)| other.may_meet(&nodes)) {
+            let args = quote!(#name, (#inputs, #port), #reach, #earlier, #producer);
             let check = private_call(underline, "check_second_of_array", args);
             checks.push(assertion([("an_input_has_one_producer", check)]));
         }
-        known.push((reach, output));
+        known.push((nodes, reach, output));
+    }
+    checks.extend(assert_different_edges(graph));
+    checks
+}
+
+/// Writes the checks that no edge is there twice, for edges of arrays and in loops. The macro compares the others.
+fn assert_different_edges(graph: &Graph) -> Vec<TokenStream> {
+    let name = |port: &Port| (unraw_name(&port.node), unraw_name(&port.name));
+    let mut before: HashMap<_, Vec<&Edge>> = HashMap::new();
+    let mut checks = Vec::new();
+    for edge in &graph.edges {
+        let known = before.entry((name(&edge.output), name(&edge.input))).or_default();
+        let text = edge.to_string();
+        if let Some(Loop { start, end, .. }) = &edge.around
+            && !edge.output.follows_loop()
+            && !edge.input.follows_loop()
+        {
+            let check =
+                private_call(edge.underline(), "check_one_turn", quote!(#text, #start, #end));
+            checks.push(assertion([("the_edge_is_there_once", check)]));
+        }
+        for earlier in &*known {
+            let is_single = |edge: &Edge| {
+                edge.around.is_none() && edge.output.index.is_none() && edge.input.index.is_none()
+            };
+            let meets = |one: &Port, other: &Port| {
+                one.nodes(edge.around.as_ref()).may_meet(&other.nodes(earlier.around.as_ref()))
+            };
+            let may_be_same =
+                meets(&edge.output, &earlier.output) && meets(&edge.input, &earlier.input);
+            if may_be_same && !(is_single(edge) && is_single(earlier)) {
+                let (this, that) = (turning(edge), turning(earlier));
+                let args = quote!(#text, #this, #that);
+                let check = private_call(edge.underline(), "check_same_edge", args);
+                checks.push(assertion([("the_edge_is_there_once", check)]));
+            }
+        }
+        known.push(edge);
     }
     checks
+}
+
+/// Writes the value `Turning { … }` of an edge.
+fn turning(edge: &Edge) -> TokenStream {
+    let end = |port: &Port| {
+        let grows = port.follows_loop();
+        let first = match &port.index {
+            Some(index) => index.reach(edge.around.as_ref()).0,
+            None => quote!(0),
+        };
+        quote!((#first, #grows))
+    };
+    let (output, input) = (end(&edge.output), end(&edge.input));
+    let turns = edge.around.as_ref().map_or_else(|| quote!(1), turns);
+    quote!(::streamflow::__private::Turning { output: #output, input: #input, turns: #turns })
 }

@@ -35,7 +35,10 @@ impl Function {
         let Self { name, arguments, returns, body } = self;
         let arguments = arguments.iter().map(|Argument { name, ty, .. }| quote!(#name: #ty));
         quote! {
-            #[allow(non_snake_case, unused, clippy::all, clippy::pedantic)]
+            #[allow(
+                non_snake_case, unused, clippy::all, clippy::pedantic, clippy::arithmetic_side_effects,
+                clippy::indexing_slicing
+            )]
             #[inline(never)]
             fn #name(#(#arguments,)*) -> #returns {
                 #body

@@ -11,8 +11,9 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::Expr;
 use syn::ext::IdentExt;
 
 use super::checked::checked_type;
@@ -21,7 +22,6 @@ use super::idents::{hygienic_platform, inside};
 use super::paths::{operator_item, parenthesized, private_call};
 use super::wiring::{bind_node, borrow_port};
 use super::{constructor, handle, idents, implementation};
-use crate::graph::index::{Index, Place};
 use crate::graph::model::{Border, Graph, Node, OwnPort};
 use crate::graph::parts::{OnFailure, Port, Side, Streams, unraw_name};
 use crate::graph::spans::first_and_last;
@@ -212,7 +212,10 @@ pub(super) fn expand_impls(graph: &Graph, items: &PortItems) -> TokenStream {
         impl ::streamflow::__private::MadeNode for #made {
             type Ports<'a> = #ports<'a>;
 
-            #[allow(unused, clippy::all)]
+            #[allow(
+            unused, clippy::all, clippy::pedantic, clippy::arithmetic_side_effects,
+            clippy::indexing_slicing
+        )]
             fn ports(&mut self) -> #ports<'_> {
                 #borders
             }
@@ -301,8 +304,10 @@ fn expand_border(port: &OwnPort, border: &Border, path: &Ident) -> TokenStream {
 
 /// Returns the name of the variable for the ports of one node of an array, which a port of the graph is a port of.
 fn element(port: &Port) -> Option<Ident> {
-    let Place::At(at) = port.index.as_ref()?.place else { return None };
-    let name = format_ident!("__{}_{}", port.node.unraw(), at, span = Span::mixed_site());
+    let index = port.index.as_ref()?.to_string();
+    let index: String =
+        index.chars().map(|sign| if sign.is_alphanumeric() { sign } else { '_' }).collect();
+    let name = format_ident!("__{}{}", port.node.unraw(), index, span = Span::mixed_site());
     Some(Ident::new(&name.to_string(), name.span().located_at(port.node.span())))
 }
 
@@ -310,19 +315,18 @@ fn element(port: &Port) -> Option<Ident> {
 /// longer than an element of a slice can be borrowed.
 fn bind_elements(graph: &Graph, node: &Node) -> TokenStream {
     let (field, all) = (idents::field(node), mixed("__all"));
-    let mut elements: BTreeMap<u64, Ident> = BTreeMap::new();
+    let mut elements: BTreeMap<String, (Ident, &Expr)> = BTreeMap::new();
     for (_, border) in graph.borders() {
         let is_here = unraw_name(&border.inner.node) == node.unraw_name();
-        if let Some(Index { place: Place::At(at), .. }) = border.inner.index.as_deref()
-            && is_here
+        if let (true, Some(index), Some(name)) =
+            (is_here, &border.inner.index, element(&border.inner))
         {
-            elements.extend(element(&border.inner).map(|name| (*at, name)));
+            elements.insert(name.to_string(), (name, &index.written));
         }
     }
-    let elements = elements.into_iter().map(|(at, name)| {
-        let at = Literal::u64_unsuffixed(at);
-        quote!(let mut #name = ::streamflow::__private::take_ports(&mut #all, #at);)
-    });
+    let elements = elements.into_values().map(
+        |(name, at)| quote!(let mut #name = ::streamflow::__private::take_ports(&mut #all, #at);),
+    );
     quote! {
         let mut #all = ::streamflow::__private::each_ports(#field);
         #(#elements)*

@@ -16,7 +16,7 @@ use super::idents::{self, first_message, hygienic, hygienic_platform};
 use super::paths::{parenthesized, private_call};
 use crate::expression::evaluate;
 use crate::graph::conditions::{Condition, ConditionKind};
-use crate::graph::index::{Index, Loop};
+use crate::graph::index::{Index, Loop, Place};
 use crate::graph::model::{Discard, Edge, Graph, Node};
 use crate::graph::parts::{Carries, EdgeAttributes, Policy, Port, Streams};
 use crate::graph::spans::{Underline, first_and_last};
@@ -66,7 +66,10 @@ pub(super) fn connect_edges(graph: &Graph) -> TokenStream {
     let runs = runs.flat_map(|run| run.chunks(chunk::SIZE)).enumerate();
     let runs = runs.map(|(index, run)| run_statements(graph, index, run));
     quote! {
-        #[allow(unused, clippy::all)]
+        #[allow(
+            unused, clippy::all, clippy::pedantic, clippy::arithmetic_side_effects,
+            clippy::indexing_slicing
+        )]
         {
             #(#runs)*
         }
@@ -179,7 +182,7 @@ fn in_loop(around: Option<&Loop>, statement: TokenStream) -> TokenStream {
 /// Writes the name of an end of an edge as a value that implements `Display`. In a loop it has the index of the turn.
 fn name_of_end(port: &Port) -> TokenStream {
     match port.index.as_deref() {
-        Some(Index { written, .. }) if port.follows_loop() => {
+        Some(Index { written, place: Place::FromVariable(_) | Place::Constant, .. }) => {
             let text = format!("{}[{{}}].{}", port.node.unraw(), port.name.unraw());
             quote!(::core::format_args!(#text, #written))
         }
@@ -208,7 +211,9 @@ fn send_first_message(index: usize, input: &Port, value: &Expr) -> TokenStream {
 /// Writes the edge's name and the options of its queue.
 fn edge_options(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
     let EdgeAttributes { capacity, policy, initial, .. } = &edge.attributes;
-    let is_literal = edge.around.is_none();
+    let is_named =
+        |port: &Port| port.index.as_ref().is_none_or(|index| matches!(index.place, Place::At(_)));
+    let is_literal = is_named(&edge.output) && is_named(&edge.input);
     let (output, input) = (name_of_end(&edge.output), name_of_end(&edge.input));
     let text = if graph.has_ports() {
         let inside = idents::inside();

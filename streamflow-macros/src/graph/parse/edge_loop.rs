@@ -53,11 +53,17 @@ pub(super) fn parse_loop(
         ..
     }) = range
     else {
-        errors.at(&range, "a loop of edges has a range with both ends, as `0..n`");
+        errors.at(
+            &range,
+            "a loop of edges has a range as `0..n`, with both ends, and without the last one",
+        );
         return broken();
     };
     let around = Loop { id, keyword: keyword.span, variable, start: *start, end: *end };
     let scope = Scope { own: scope.own, around: Some(&around) };
+    if body.is_empty() {
+        errors.at(around.variable.clone(), "this loop has no edges; write some, or remove it");
+    }
     let mut edges = Vec::new();
     for Segment { tokens, ended } in split_at_semicolons(body) {
         let last = tokens.clone().into_iter().last();

@@ -117,8 +117,7 @@ fn parse_port(
     Ok(Some(Port { node, index, dot, name }))
 }
 
-const INDEX_FORM: &str =
-    "an index is a number, or in `for i in 0..n { … }` the variable, `i`, `i + 1` or `i - 1`";
+const INDEX_FORM: &str = "an index is a number, a constant, as `N - 1`, or in `for i in 0..n { … }` the variable, `i`, `i + 1` or `i - 1`";
 
 /// Reads `[index]`. Returns `None` after reporting an index that is none of those that an edge can have.
 fn parse_index(
@@ -165,6 +164,9 @@ fn place(index: &Expr, around: Option<&Loop>) -> Result<Place, Option<Ident>> {
         _ => Err(None),
     };
     let offset = |number: u64| i64::try_from(number).map_err(|_| None);
+    if is_constant(index) {
+        return Ok(Place::Constant);
+    }
     match index {
         Expr::Lit(_) => number(index).map(Place::At),
         Expr::Path(_) => variable(index).map(|()| Place::FromVariable(0)),
@@ -178,5 +180,20 @@ fn place(index: &Expr, around: Option<&Loop>) -> Result<Place, Option<Ident>> {
             }
         }
         _ => Err(None),
+    }
+}
+
+/// Whether an index is a constant, or one plus or minus a number. A macro can't resolve a name, so a constant is known by its capital
+/// letters.
+fn is_constant(index: &Expr) -> bool {
+    match index {
+        Expr::Path(path) => path.path.segments.last().is_some_and(|last| {
+            let name = last.ident.unraw().to_string();
+            name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase)
+        }),
+        Expr::Binary(ExprBinary { left, op: BinOp::Add(_) | BinOp::Sub(_), right, .. }) => {
+            is_constant(left) && whole_number(right).is_some()
+        }
+        _ => false,
     }
 }
