@@ -183,6 +183,12 @@ impl Loop {
         self.variable.unraw() == name.unraw()
     }
 
+    /// Returns the number of turns, as a constant expression. A range without turns is reported by another check.
+    pub(super) fn turns(&self) -> TokenStream {
+        let Self { start, end, .. } = self;
+        quote!((((#end) as ::core::primitive::usize).saturating_sub(#start)))
+    }
+
     /// Returns the number of turns, if both ends of the range are numbers.
     pub(super) fn known_turns(&self) -> Option<u64> {
         whole_number(&self.end)?.checked_sub(whole_number(&self.start)?)

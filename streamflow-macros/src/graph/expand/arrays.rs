@@ -13,12 +13,6 @@ use crate::graph::parts::{Port, Side, unraw_name};
 use crate::graph::spans::Underline;
 use crate::tokens::spelled_tokens;
 
-/// Returns the number of turns of a loop, as a constant expression. A range without turns is reported by another check.
-pub(super) fn turns(around: &Loop) -> TokenStream {
-    let Loop { start, end, .. } = around;
-    quote!((((#end) as ::core::primitive::usize).saturating_sub(#start)))
-}
-
 /// An end of an edge at a port of a node, with the loop around the edge.
 struct End<'a> {
     port: &'a Port,
@@ -30,7 +24,7 @@ impl End<'_> {
     fn reach(&self) -> Option<TokenStream> {
         let (first, last) = self.port.index.as_ref()?.reach(self.around);
         let times = match self.around {
-            Some(around) if !self.port.follows_loop() => turns(around),
+            Some(around) if !self.port.follows_loop() => around.turns(),
             _ => quote!(1),
         };
         Some(quote!(::streamflow::__private::Reach { first: #first, last: #last, times: #times }))
@@ -214,6 +208,6 @@ fn turning(edge: &Edge) -> TokenStream {
         quote!((#first, #grows))
     };
     let (output, input) = (end(&edge.output), end(&edge.input));
-    let turns = edge.around.as_ref().map_or_else(|| quote!(1), turns);
+    let turns = edge.around.as_ref().map_or_else(|| quote!(1), Loop::turns);
     quote!(::streamflow::__private::Turning { output: #output, input: #input, turns: #turns })
 }

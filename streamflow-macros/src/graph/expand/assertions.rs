@@ -9,7 +9,7 @@ use quote::quote;
 
 use super::idents::green;
 use super::paths::{operator_item, pool_ref, private_call};
-use super::{arrays, chunk, pools};
+use super::{chunk, pools};
 use crate::graph::conditions::{Condition, ConditionKind};
 use crate::graph::model::{Border, Edge, Graph, Node};
 use crate::graph::parts::{Carries, NodeAttributes, Port, Side, Streams, unraw_name};
@@ -45,7 +45,7 @@ pub(super) fn assert_nodes(graph: &Graph) -> TokenStream {
         let Some(index) = graph.nodes.index_of(input) else { continue };
         if graph.nodes[index].element().is_none() {
             let edges = match around {
-                Some(around) => arrays::turns(around),
+                Some(around) => around.turns(),
                 None => quote!(1),
             };
             ports[index].count_producer(unraw_name(&input.name), &edges);

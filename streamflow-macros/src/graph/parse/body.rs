@@ -10,6 +10,7 @@ use syn::{Attribute, Token, braced, token};
 use super::attribute::reject_inner_attributes;
 use super::header::GRAPH_FORM;
 use super::port::Scope;
+use super::segments::{Segment, split_at_semicolons};
 use super::{edge, edge_loop, graph_port, node, pool};
 use crate::diagnostic::Errors;
 use crate::graph::parts::Header;
@@ -49,29 +50,6 @@ pub(super) fn parse_body(
         }
     }
     Ok(statements)
-}
-
-/// The tokens of the body up to a semicolon, or up to the end of the body.
-pub(super) struct Segment {
-    pub(super) tokens: TokenStream,
-    /// Whether the tokens end with a semicolon.
-    pub(super) ended: bool,
-}
-
-pub(super) fn split_at_semicolons(body: TokenStream) -> Vec<Segment> {
-    let mut segments = Vec::new();
-    let mut tokens = TokenStream::new();
-    for token in body {
-        match &token {
-            TokenTree::Punct(punct) if punct.as_char() == ';' => {
-                segments.push(Segment { tokens: std::mem::take(&mut tokens), ended: true });
-            }
-            _ => tokens.extend([token]),
-        }
-    }
-    segments.push(Segment { tokens, ended: false });
-    segments.retain(|segment| !segment.tokens.is_empty());
-    segments
 }
 
 /// Reads the statement in a segment, or several statements where semicolons between them are missing.

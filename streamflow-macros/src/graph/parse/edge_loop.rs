@@ -5,9 +5,9 @@ use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Expr, ExprRange, RangeLimits, Token, braced, token};
 
-use super::body::{Segment, split_at_semicolons};
 use super::edge::parse_edge;
 use super::port::Scope;
+use super::segments::{Segment, split_at_semicolons};
 use crate::diagnostic::Errors;
 use crate::graph::index::Loop;
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, Statement};

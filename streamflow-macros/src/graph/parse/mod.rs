@@ -16,6 +16,7 @@ mod on_failure;
 mod operator_type;
 mod pool;
 mod port;
+mod segments;
 mod value;
 
 use proc_macro2::TokenStream;
