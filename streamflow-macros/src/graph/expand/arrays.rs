@@ -119,9 +119,17 @@ struct Arrival<'a> {
     underline: Underline,
 }
 
+/// An edge to a port of an array that comes before another one.
+struct Earlier {
+    nodes: Nodes,
+    /// The value `Reach { … }` of the edge.
+    reach: TokenStream,
+    output: String,
+}
+
 /// Writes the checks that no input has several edges, for edges to arrays and in loops, and that no edge is there twice.
 fn assert_producers(graph: &Graph) -> Vec<TokenStream> {
-    let mut before: HashMap<(String, String), Vec<(Nodes, TokenStream, String)>> = HashMap::new();
+    let mut before: HashMap<(String, String), Vec<Earlier>> = HashMap::new();
     let mut checks = Vec::new();
     let edges = graph.edges.iter().map(|edge| Arrival {
         end: End { port: &edge.input, around: edge.around.as_ref() },
@@ -149,12 +157,14 @@ fn assert_producers(graph: &Graph) -> Vec<TokenStream> {
         let Some(reach) = end.reach() else { continue };
         let nodes = end.port.nodes(end.around);
         let known = before.entry((name.clone(), port.clone())).or_default();
-        for (_, earlier, producer) in known.iter().filter(|(other, ..)| other.may_meet(&nodes)) {
+        for Earlier { reach: earlier, output: producer, .. } in
+            known.iter().filter(|earlier| earlier.nodes.may_meet(&nodes))
+        {
             let args = quote!(#name, (#inputs, #port), #reach, #earlier, #producer);
             let check = private_call(underline, "check_second_of_array", args);
             checks.push(assertion([("an_input_has_one_producer", check)]));
         }
-        known.push((nodes, reach, output));
+        known.push(Earlier { nodes, reach, output });
     }
     checks.extend(assert_different_edges(graph));
     checks
