@@ -66,7 +66,7 @@ pub use crate::context::single_stream::SingleStream;
 #[doc(hidden)]
 pub use crate::graph::arrays::{
     Reach, ReachedPort, Turning, Turns, check_array, check_edges_of_loop, check_index, check_loop,
-    check_one_turn, check_same_edge, check_second_of_array,
+    check_one_turn, check_same_edge, check_second_of_array, check_spelling,
 };
 #[doc(hidden)]
 pub use crate::graph::check::{

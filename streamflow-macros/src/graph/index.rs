@@ -92,7 +92,7 @@ fn wide(expression: &Expr) -> TokenStream {
 }
 
 /// A constant as a name and a number: `N - 1` is `N` and -1. A number has no name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Bound {
     name: String,
     offset: i64,
@@ -135,7 +135,7 @@ impl Bound {
 }
 
 /// The nodes of an array from a first to a last one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Nodes {
     first: Bound,
     last: Bound,

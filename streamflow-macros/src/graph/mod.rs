@@ -10,8 +10,9 @@
 //! 2. `check/mod.rs`: `check_graph` makes a `Graph` (`model.rs`) from the `ParsedGraph`. `check/declarations.rs` sorts
 //!    the statements into `Declarations`. `header.rs`, `pools.rs` and `nodes.rs` in `check` check their names.
 //!    `check/edges.rs` makes `Connections` from the edge statements: an `Edge` for each input, and a `Discard` for each
-//!    `_`; `check/ports.rs` makes a `Border` for each edge to a port of the graph. `check/order.rs` finds the order in which the nodes run. A `ParsedGraph` and a `Graph` have some types in
-//!    common, as `Pool` and `Port`: these are in `parts.rs`, and in `conditions.rs`.
+//!    `_`; `check/ports.rs` makes a `Border` for each edge to a port of the graph. `check/order.rs` finds
+//!    the order in which the nodes run. A `ParsedGraph` and a `Graph` have some types in common, as `Pool` and `Port`: these are in
+//!    `parts.rs`, and in `conditions.rs`.
 //! 3. `expand/mod.rs`: `expand_graph` writes the items that the graph expands to, as a `TokenStream`. `definition.rs`
 //!    in `expand` writes the struct, `implementation.rs` its methods, `constructor.rs` the body of `new`,
 //!    `graph_impl.rs` the `impl Graph`, and `assertions.rs` the constants that check the graph. `part.rs` writes what a graph

@@ -1,7 +1,7 @@
 //! Checks of arrays of nodes, which the code of `graph!` calls in constants: that each index is that of a node, and that each node of an
 //! array has its edges.
 
-use super::check::{kind, same};
+use super::check::{kind, same, takes_one};
 use super::connected::NodePorts;
 use crate::error::const_text::Text;
 use crate::port::{PortInfo, PortSize};
@@ -55,6 +55,23 @@ pub const fn check_index(array: &str, count: usize, index: i128) {
         let text = add_index(Text::new().add("`").add(array).add("["), index);
         let text = add_nodes(text.add("]` is not there: "), array, count);
         text.add("; write one of these, or give the array a greater length").fail()
+    }
+}
+
+/// Checks that two indices of an array with different spellings, each as its text and its value, are those of different nodes.
+#[track_caller]
+pub const fn check_spelling(
+    array: &str,
+    count: usize,
+    (index, at): (&str, i128),
+    (other, other_at): (&str, i128),
+) {
+    // `check_index` reports an index that is not there.
+    if at == other_at && at < count as i128 {
+        let text = Text::new().add("`").add(array).add(index).add("` and `").add(array).add(other);
+        add_index(text.add("` are one node, that with the index "), at)
+            .add("; write its index the same way at each port of this graph")
+            .fail()
     }
 }
 
@@ -371,15 +388,4 @@ pub const fn check_edges_of_loop(
         text.add("`, which takes exactly one edge, because it is not `#[input(many)]`; write the variable of the loop as an index of \
                   the node").fail()
     }
-}
-
-const fn takes_one(inputs: &[PortInfo], port: &str) -> bool {
-    let mut i = 0;
-    while i < inputs.len() {
-        if same(inputs[i].name, port) {
-            return matches!(inputs[i].size, PortSize::One);
-        }
-        i += 1;
-    }
-    false
 }

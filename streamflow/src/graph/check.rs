@@ -55,19 +55,27 @@ pub const fn check_host_done(node: &str, inputs: &[PortInfo], port: &str) {
 /// edge begins.
 #[track_caller]
 pub const fn check_second(input: &str, inputs: &[PortInfo], port: &str, other: &str) {
+    if takes_one(inputs, port) {
+        Text::new()
+            .add("input `")
+            .add(input)
+            .add("` already has a producer, `")
+            .add(other)
+            .add("`; it takes exactly one edge, because it is not `#[input(many)]`")
+            .fail()
+    }
+}
+
+/// Whether an input takes exactly one edge.
+pub(super) const fn takes_one(inputs: &[PortInfo], port: &str) -> bool {
     let mut i = 0;
     while i < inputs.len() {
-        if same(inputs[i].name, port) && matches!(inputs[i].size, PortSize::One) {
-            Text::new()
-                .add("input `")
-                .add(input)
-                .add("` already has a producer, `")
-                .add(other)
-                .add("`; it takes exactly one edge, because it is not `#[input(many)]`")
-                .fail()
+        if same(inputs[i].name, port) {
+            return matches!(inputs[i].size, PortSize::One);
         }
         i += 1;
     }
+    false
 }
 
 /// Checks that each input with `size = n` has exactly `n` edges. `producers` has the inputs to which edges lead, each with the

@@ -76,9 +76,6 @@ pub trait Operator: Sized {
     const STAYS: bool = false;
     /// Whether the operator has the hook `flush`, by which it sends messages after its inputs have ended: `#[operator(flush)]`.
     const FLUSHES: bool = false;
-    /// `true`. `graph!` names this constant, and rustc reports a type that is not an operator at that place.
-    #[doc(hidden)]
-    const __STREAMFLOW_IS_OPERATOR: bool = true;
     /// The operator's ports, for edges: a struct with a field for each port. Generated code names the type through this trait, as
     /// `<CombineAndSum as Operator>::Ports`, so that it needs no name in the program.
     type Ports: Ports;
@@ -123,8 +120,7 @@ pub trait Operator: Sized {
     /// Makes the struct with the names of the declared streams, for `start`.
     #[doc(hidden)]
     fn __streamflow_stream_names(cx: &ExecutionContext) -> Self::StreamNames<'_>;
-    /// Makes a node of this operator. This is an item of the trait, and not a function with a bound, so that rustc reports a type
-    /// that is not an operator at the place where `graph!` names it, always with the same text, and prints that text once.
+    /// Makes a node of this operator.
     #[doc(hidden)]
     fn __streamflow_node(
         self,
@@ -133,26 +129,5 @@ pub trait Operator: Sized {
         options: NodeOptions<'_>,
     ) -> Result<Box<Node<Self>>, Error> {
         node::node(name, self, platform, options)
-    }
-    /// Makes a node and stores it in `made`, or stores the error in `failed`. Returns whether the node was made.
-    #[doc(hidden)]
-    fn __streamflow_make_node(
-        self,
-        made: &mut Option<Box<Node<Self>>>,
-        failed: &mut Option<Error>,
-        name: &str,
-        platform: &Platform,
-        options: NodeOptions<'_>,
-    ) -> bool {
-        match self.__streamflow_node(name, platform, options) {
-            Ok(node) => {
-                *made = Some(node);
-                true
-            }
-            Err(error) => {
-                *failed = Some(error);
-                false
-            }
-        }
     }
 }

@@ -3,6 +3,7 @@
 
 use super::any_node::AnyNode;
 use super::factory::OperatorFactory;
+use super::inside::store_made;
 use super::options::NodeOptions;
 use super::{Compute, Node, Operator};
 use crate::error::Error;
@@ -162,7 +163,7 @@ impl<O: Operator> NodeType for O {
         platform: &Platform,
         options: NodeOptions<'_>,
     ) -> bool {
-        Operator::__streamflow_make_node(value, made, failed, name, platform, options)
+        store_made(value.__streamflow_node(name, platform, options), made, failed)
     }
 
     fn __streamflow_shown(made: &Box<Node<O>>) -> &O {

@@ -168,13 +168,18 @@ type Port<B> = <B as EdgeTarget>::Port;
 type Expected<B> = <<B as EdgeTarget>::Port as InputPort>::Message;
 type Form<B> = <<B as EdgeTarget>::Port as InputPort>::Form;
 
-/// Connects an outlet to the inlets of an edge. This function depends on the message's type alone, so it is compiled once for all
-/// edges with such messages.
-fn join<T>(source: Option<Source<'_, T>>, inlets: Inlets<'_, T>, options: EdgeOptions) {
+/// Connects an outlet to the inlets of an edge. `copy` makes the copying of an edge that copies, from its name. This function depends
+/// on the message's type alone, so it is compiled once for all edges with such messages.
+fn join<T>(
+    source: Option<Source<'_, T>>,
+    inlets: Inlets<'_, T>,
+    options: EdgeOptions,
+    copy: &dyn Fn(&'static str) -> Option<EdgeCopy<T>>,
+) {
     let Source { outlet, end: from } = taken_once(source);
     for (inlet, to) in inlets {
         let name = flat_name(options.name, from, to);
-        outlet.connect(inlet.connect(EdgeOptions { name, ..options }), None);
+        outlet.connect(inlet.connect(EdgeOptions { name, ..options }), copy(name));
     }
 }
 
@@ -186,20 +191,6 @@ fn taken_once<T>(source: Option<Source<'_, T>>) -> Source<'_, T> {
     }
 }
 
-/// Connects as [`join`] does. `copy` makes the copying of an edge from its name.
-fn join_copying<T>(
-    source: Option<Source<'_, T>>,
-    inlets: Inlets<'_, T>,
-    options: EdgeOptions,
-    copy: impl Fn(&'static str) -> EdgeCopy<T>,
-) {
-    let Source { outlet, end: from } = taken_once(source);
-    for (inlet, to) in inlets {
-        let name = flat_name(options.name, from, to);
-        outlet.connect(inlet.connect(EdgeOptions { name, ..options }), Some(copy(name)));
-    }
-}
-
 /// Connects an output to the only input that gets its messages.
 pub fn connect<A: EdgeSource, B>(edge: Edge<'_, A, B>)
 where
@@ -207,7 +198,7 @@ where
     Item<A>: Feeds<Expected<End<A, B>>, A::Port, Port<End<A, B>>>,
     Form<End<A, B>>: Accepts<Owners<A>, A::Port, Port<End<A, B>>>,
 {
-    join(edge.from.source(), Item::<A>::same(A::to(edge.to).inlets()), edge.options);
+    join(edge.from.source(), Item::<A>::same(A::to(edge.to).inlets()), edge.options, &|_| None);
 }
 
 /// Connects an output to one of the several inputs that share its messages.
@@ -217,7 +208,7 @@ where
     Item<A>: Feeds<Expected<End<A, B>>, A::Port, Port<End<A, B>>>,
     Form<End<A, B>>: Accepts<Several, A::Port, Port<End<A, B>>>,
 {
-    join(edge.from.source(), Item::<A>::same(A::to(edge.to).inlets()), edge.options);
+    join(edge.from.source(), Item::<A>::same(A::to(edge.to).inlets()), edge.options, &|_| None);
 }
 
 /// Connects an output to an input that gets its own copy of each message: `#[copy]`.
@@ -227,7 +218,8 @@ where
     Item<A>: Feeds<Expected<End<A, B>>, A::Port, Port<End<A, B>>> + CopyOnEdge,
 {
     let inlets = Item::<A>::same(A::to(edge.to).inlets());
-    join_copying(edge.from.source(), inlets, edge.options, |_| EdgeCopy::on_sending_stream());
+    let copy = |_| Some(EdgeCopy::on_sending_stream());
+    join(edge.from.source(), inlets, edge.options, &copy);
 }
 
 /// Connects an output to an input on another device, `device`. The input gets a copy of each message in that device's memory.
@@ -237,7 +229,7 @@ where
     Item<A>: Feeds<Expected<End<A, B>>, A::Port, Port<End<A, B>>> + TransferOnEdge,
 {
     let inlets = Item::<A>::same(A::to(edge.to).inlets());
-    join_copying(edge.from.source(), inlets, edge.options, |name| EdgeCopy::to(device, name));
+    join(edge.from.source(), inlets, edge.options, &|name| Some(EdgeCopy::to(device, name)));
 }
 
 /// Puts the first message on a feedback edge: the edge that was connected to this input last. Generated code calls this function

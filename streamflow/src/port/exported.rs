@@ -16,24 +16,35 @@ use super::outlet::Outgoing;
 use super::output::Output;
 use crate::message::{Form, Inlet, Message, Reads, Several, Shares, Sole, Takes};
 
-/// A port of a node inside of a graph, as text: the path of the graph, and the node and the port in it.
+/// A port of a node inside of a graph. It is written as the path of the port.
 #[derive(Debug, Clone, Copy)]
 pub struct InnerEnd<'a> {
     path: &'a str,
+    node: &'static str,
+    index: Option<usize>,
     port: &'static str,
 }
 
 impl<'a> InnerEnd<'a> {
-    /// The port `port` of the graph at `path`, as `resize.image` in `left`.
+    /// The port `port` of the node `node`, of an array the node `index`, in the graph at `path`.
     #[must_use]
-    pub fn new(path: &'a str, port: &'static str) -> Self {
-        Self { path, port }
+    pub fn new(
+        path: &'a str,
+        node: &'static str,
+        index: Option<usize>,
+        port: &'static str,
+    ) -> Self {
+        Self { path, node, index, port }
     }
 }
 
 impl fmt::Display for InnerEnd<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.path, self.port)
+        let Self { path, node, index, port } = self;
+        match index {
+            Some(index) => write!(f, "{path}.{node}[{index}].{port}"),
+            None => write!(f, "{path}.{node}.{port}"),
+        }
     }
 }
 

@@ -16,6 +16,7 @@ pub(super) fn add(suite: Suite) -> Suite {
         .both("an_array_is_a_chain", chain)
         .both("messages_have_the_order_of_the_turns", order)
         .both("a_chain_has_a_constant_length", constant_length)
+        .both("ports_of_a_graph_are_those_of_nodes_by_a_constant", around_a_constant)
         .both("the_turns_of_a_loop_lead_to_an_input_with_a_size", sizes)
         .both("parameters_of_an_array_are_set_by_index", parameters)
         .both("operators_of_an_array_are_changed_between_runs", changed)
@@ -362,6 +363,57 @@ fn constant_length(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Changed::new(platform)?;
     graph.run()?;
     check_equal(graph.fuse().seen.clone(), vec![vec![-3.0], vec![-4.0]])
+}
+
+const MIDDLE: usize = 1;
+
+graph! {
+    /// The nodes beside the one in the middle are ports.
+    struct Sides {
+        input first: &u64;
+        output before: u64;
+        output after: u64;
+        let adds: [Add; 3] = |i| Add::new(10 * i as u64);
+        first >> adds[MIDDLE + 1 - 2].n;
+        first >> adds[MIDDLE + 1].n;
+        first >> adds[MIDDLE].n;
+        adds[MIDDLE - 1].sum >> before;
+        adds[MIDDLE + 1].sum >> after;
+        adds[MIDDLE].sum >> _;
+    }
+}
+
+graph! {
+    struct Around {
+        #[when(count(2))]
+        let count: Count = Count::new(1);
+        let sides: Sides = Sides::new();
+        let before: List = List::new(Vec::new());
+        let after: List = List::new(Vec::new());
+        count.n >> sides.first;
+        sides.before >> before.n;
+        sides.after >> after.n;
+    }
+}
+
+/// Checks that indices of one constant lead to their own nodes, and that the names of the edges have the values of the indices.
+fn around_a_constant(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Around::new(platform)?;
+    let report = graph.run()?;
+    check_equal(graph.before().got.clone(), vec![1, 2])?;
+    check_equal(graph.after().got.clone(), vec![21, 22])?;
+    let names: Vec<&str> = report.edges.iter().map(|edge| edge.edge).collect();
+    let wanted = [
+        "count.n >> sides.adds[0].n",
+        "count.n >> sides.adds[2].n",
+        "count.n >> sides.adds[1].n",
+        "sides.adds[0].sum >> before.n",
+        "sides.adds[2].sum >> after.n",
+    ];
+    for edge in wanted {
+        check(names.contains(&edge), || format!("no {edge} in {names:?}"))?;
+    }
+    Ok(())
 }
 
 /// Adds the numbers of two edges.

@@ -143,26 +143,22 @@ fn find_in(tokens: TokenStream, found: &mut Option<TokenStream>) {
 }
 
 /// The edges between the ports of the graph and its nodes, as they are read.
-pub(super) struct Borders<'a> {
-    ports: &'a mut [OwnPort],
-    /// The outputs of the graph that an edge has reached, each with the output inside.
-    producers: HashMap<String, String>,
-}
+pub(super) struct Borders<'a>(&'a mut [OwnPort]);
 
 impl<'a> Borders<'a> {
     pub(super) fn new(ports: &'a mut [OwnPort]) -> Self {
-        Self { ports, producers: HashMap::new() }
+        Self(ports)
     }
 
     /// Returns a port by its name. A port with a mistake is not among the ports, and was reported.
     fn port(&mut self, name: &Ident) -> Option<&mut OwnPort> {
-        self.ports.iter_mut().find(|port| unraw_name(&port.name) == unraw_name(name))
+        self.0.iter_mut().find(|port| unraw_name(&port.name) == unraw_name(name))
     }
 
     /// Whether an input of the graph leads to this input of a node, by an edge that is read already.
     pub(super) fn lead_to(&self, input: &Port, around: Option<&Loop>) -> bool {
         let nodes = input.nodes(around);
-        inner_ports(self.ports, Side::Input).any(|(inner, _)| {
+        inner_ports(self.0, Side::Input).any(|(inner, _)| {
             let is_same = unraw_name(&inner.node) == unraw_name(&input.node)
                 && unraw_name(&inner.name) == unraw_name(&input.name);
             is_same && inner.nodes(None).may_meet(&nodes)
@@ -211,22 +207,15 @@ impl<'a> Borders<'a> {
             );
             errors.at(own, text);
         }
-        let border =
-            Border { own: own.clone(), arrow, inner: inner.clone(), in_group, is_shared: false };
-        let first = self.producers.get(&unraw_name(own));
-        if let Some(first) = first.filter(|_| side == Side::Output) {
+        if let (Side::Output, Some(Border { inner: first, .. })) = (side, port.borders.first()) {
             let text = format!(
                 "output `{own}` of this graph is `{first}` already, and can't be `{inner}` too; declare another output"
             );
             errors.at(inner, text);
             return;
         }
-        if side == Side::Output {
-            self.producers.insert(unraw_name(own), inner.to_string());
-        }
-        if let Some(port) = self.port(own) {
-            port.borders.push(border);
-        }
+        let (own, inner) = (own.clone(), inner.clone());
+        port.borders.push(Border { own, arrow, inner, in_group, is_shared: false });
     }
 }
 
@@ -260,13 +249,14 @@ pub(super) fn check_edges(ports: &[OwnPort], errors: &mut Errors) {
 /// Reports outputs of nodes that are two outputs of the graph, inputs of nodes that are two inputs of it, and repeated edges. Removes
 /// the repeated ones, so that no further errors follow.
 pub(super) fn check_repeated(ports: &mut [OwnPort], errors: &mut Errors) {
-    let mut known: HashMap<(Side, String), Ident> = HashMap::new();
+    let mut known: HashMap<_, Ident> = HashMap::new();
     for OwnPort { name, side, borders, .. } in ports {
         borders.retain(|border| {
-            let inner = border.inner.to_string();
-            match (*side, known.get(&(*side, inner.clone()))) {
+            let inner = &border.inner;
+            let key = (*side, unraw_name(&inner.node), inner.nodes(None), unraw_name(&inner.name));
+            match (*side, known.get(&key)) {
                 (_, None) => {
-                    known.insert((*side, inner), name.clone());
+                    known.insert(key, name.clone());
                     return true;
                 }
                 (Side::Input, Some(first)) if *first == *name => {

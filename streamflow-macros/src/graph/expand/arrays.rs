@@ -6,6 +6,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
 use super::assertions::assertion;
+use super::borders::{Element, elements};
 use super::paths::{operator_item, private_call};
 use crate::graph::index::{Index, Loop, Nodes, Place};
 use crate::graph::model::{Edge, Graph, Node};
@@ -66,7 +67,32 @@ pub(super) fn assert_arrays(graph: &Graph) -> TokenStream {
         Some(assertion([("each_node_has_its_edges", check)]))
     });
     let indices = ends(graph).filter_map(|end| assert_index(graph, &end));
-    arrays.chain(indices).chain(assert_loops(graph)).chain(assert_producers(graph)).collect()
+    let arrays = arrays.chain(indices).chain(assert_loops(graph)).chain(assert_producers(graph));
+    arrays.chain(assert_spellings(graph)).collect()
+}
+
+/// Writes the checks that the indices of an array at the ports of the graph are those of different nodes, or are spelled alike: the
+/// code of `borders.rs` takes the ports of each node once.
+fn assert_spellings(graph: &Graph) -> Vec<TokenStream> {
+    let mut checks = Vec::new();
+    for node in graph.nodes.iter() {
+        let (Some(length), array) = (length(node), node.unraw_name()) else { continue };
+        let elements = elements(graph, &node.name);
+        for (number, this) in elements.iter().enumerate() {
+            for before in elements[..number].iter().filter(|it| it.node.may_meet(&this.node)) {
+                let value = |Element { index, .. }: &Element<'_>| {
+                    let (text, (at, _)) = (index.to_string(), index.reach(None));
+                    quote!((#text, #at))
+                };
+                let (this_value, before) = (value(this), value(before));
+                let args = quote!(#array, #length, #this_value, #before);
+                let check =
+                    private_call(Underline::all(&this.index.written), "check_spelling", args);
+                checks.push(assertion([("a_node_has_one_spelling", check)]));
+            }
+        }
+    }
+    checks
 }
 
 /// Writes the check that an index that is a number is that of a node.
@@ -117,6 +143,7 @@ struct Arrival<'a> {
     end: End<'a>,
     output: String,
     underline: Underline,
+    is_border: bool,
 }
 
 /// An edge to a port of an array that comes before another one.
@@ -125,6 +152,7 @@ struct Earlier {
     /// The value `Reach { … }` of the edge.
     reach: TokenStream,
     output: String,
+    is_border: bool,
 }
 
 /// Writes the checks that no input has several edges, for edges to arrays and in loops, and that no edge is there twice.
@@ -135,14 +163,16 @@ fn assert_producers(graph: &Graph) -> Vec<TokenStream> {
         end: End { port: &edge.input, around: edge.around.as_ref() },
         output: edge.output.to_string(),
         underline: edge.underline(),
+        is_border: false,
     });
     let borders = graph.borders().filter(|(port, _)| port.side == Side::Input);
     let borders = borders.map(|(port, border)| Arrival {
         end: End { port: &border.inner, around: None },
         output: unraw_name(&port.name),
         underline: border.underline(Side::Input),
+        is_border: true,
     });
-    for Arrival { end, output, underline } in edges.chain(borders) {
+    for Arrival { end, output, underline, is_border } in edges.chain(borders) {
         let Some(node) = graph.nodes.node_of(end.port) else { continue };
         let inputs = operator_item(&node.ty, "INPUTS");
         let (name, port) = (node.unraw_name(), unraw_name(&end.port.name));
@@ -157,14 +187,16 @@ fn assert_producers(graph: &Graph) -> Vec<TokenStream> {
         let Some(reach) = end.reach() else { continue };
         let nodes = end.port.nodes(end.around);
         let known = before.entry((name.clone(), port.clone())).or_default();
-        for Earlier { reach: earlier, output: producer, .. } in
-            known.iter().filter(|earlier| earlier.nodes.may_meet(&nodes))
-        {
+        // `assert_spellings` compares the edges from ports of the graph.
+        let may_meet = |earlier: &&Earlier| {
+            earlier.nodes.may_meet(&nodes) && !(is_border && earlier.is_border)
+        };
+        for Earlier { reach: earlier, output: producer, .. } in known.iter().filter(may_meet) {
             let args = quote!(#name, (#inputs, #port), #reach, #earlier, #producer);
             let check = private_call(underline, "check_second_of_array", args);
             checks.push(assertion([("an_input_has_one_producer", check)]));
         }
-        known.push(Earlier { nodes, reach, output });
+        known.push(Earlier { nodes, reach, output, is_border });
     }
     checks.extend(assert_different_edges(graph));
     checks

@@ -14,9 +14,10 @@ use crate::expression::evaluate_and_drop;
 use crate::graph::model::Graph;
 use crate::graph::parts::{NodeParts, Streams};
 
-/// Writes the body of `new`, or of the function that makes a graph with ports as a node. First come the pools that `new` makes, and then all other expressions of the user, those of
-/// conditions before those of operators. All of these can use the parameters. The nodes follow, and then the edges. For the
-/// edges, each node's name is bound to the node's ports, and may shadow a parameter with that name.
+/// Writes the body of `new`, or of the function that makes a graph with ports as a node. First come the pools that `new` makes, and
+/// then all other expressions of the user, those of conditions before those of operators. All of these can use the parameters. The
+/// nodes follow, and then the edges. For the edges, each node's name is bound to the node's ports, and may shadow a parameter with
+/// that name.
 pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     let platform = hygienic_platform();
     let left_out = graph.left_out.iter().map(|NodeParts { ty, value }| {
@@ -85,6 +86,11 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
 /// one stream, and the run adds none, no stream ever waits for another. Adopting nodes don't count, since they allocate no
 /// streams, nor do nodes on a pool of the default stream. A graph with ports has that of the graph around it.
 fn declare_single_stream(graph: &Graph, live_pools: &[Ident]) -> TokenStream {
+    let (single_stream, declared) = (single_stream(), Ident::new("__declared", Span::mixed_site()));
+    if graph.has_ports() {
+        let options = options();
+        return quote!(let #single_stream = ::core::clone::Clone::clone(#options.single_stream););
+    }
     let streams =
         graph.nodes.iter().filter(|node| !matches!(node.attributes.streams, Streams::Adopt)).map(
             |node| {
@@ -101,11 +107,6 @@ fn declare_single_stream(graph: &Graph, live_pools: &[Ident]) -> TokenStream {
                 }
             },
         );
-    let (single_stream, declared) = (single_stream(), Ident::new("__declared", Span::mixed_site()));
-    if graph.has_ports() {
-        let options = options();
-        return quote!(let #single_stream = ::core::clone::Clone::clone(#options.single_stream););
-    }
     quote! {
         let #declared: ::core::primitive::usize = 0 #(+ #streams)*;
         let #single_stream = ::streamflow::__private::SingleStream::new(#declared);

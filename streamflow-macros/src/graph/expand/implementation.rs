@@ -2,13 +2,13 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::Visibility;
 
 use super::idents::hygienic_platform;
 use super::paths::{operator_call, operator_item, parenthesized};
 use super::{constructor, handle, idents};
 use crate::graph::model::{Graph, Node};
 use crate::graph::spans::first_and_last;
-use syn::Visibility;
 
 /// Writes the constants, `new`, the methods that run the graph, and the accessors of the operators.
 pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenStream {

@@ -3,6 +3,7 @@
 mod again;
 mod arrays;
 mod assertions;
+mod borders;
 mod checked;
 mod chunk;
 mod conditions;

@@ -9,21 +9,18 @@
 //! - `PreprocessMut<'a>`, the accessors by which the operators are changed. They are no methods of `&mut Preprocess`, since a program
 //!   could then swap the nodes of two graphs.
 
-use std::collections::BTreeMap;
-
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::Expr;
 use syn::ext::IdentExt;
 
+use super::borders::expand_borders;
 use super::checked::checked_type;
 use super::graph_impl::list_nodes;
 use super::idents::{hygienic_platform, inside};
-use super::paths::{operator_item, parenthesized, private_call};
-use super::wiring::{bind_node, borrow_port};
+use super::paths::{operator_item, parenthesized};
 use super::{constructor, handle, idents, implementation};
-use crate::graph::model::{Border, Graph, Node, OwnPort};
-use crate::graph::parts::{OnFailure, Port, Side, Streams, unraw_name};
+use crate::graph::model::Graph;
+use crate::graph::parts::{OnFailure, Streams};
 use crate::graph::spans::first_and_last;
 use crate::operator::{PortItems, expand_graph_ports};
 
@@ -242,93 +239,4 @@ pub(super) fn expand_impls(graph: &Graph, items: &PortItems) -> TokenStream {
 
 fn mixed(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
-}
-
-/// Writes the body of `ports`: the ports of the nodes, each as the port of the graph that it is.
-fn expand_borders(graph: &Graph) -> TokenStream {
-    let (name, ports) = (&graph.header.name, named(graph, "_Ports"));
-    let path = idents::path();
-    let is_named = |node: &Ident| {
-        graph.borders().any(|(_, border)| unraw_name(&border.inner.node) == unraw_name(node))
-    };
-    // All nodes are bound if one is unknown, so that rustc can propose a similar name for the unknown one.
-    let nodes = graph.nodes.iter().filter(|node| graph.has_unknown_nodes || is_named(&node.name));
-    let nodes: Vec<_> = nodes.collect();
-    let fields = nodes.iter().map(|node| idents::field(node));
-    let bound = nodes.iter().map(|node| match node.element() {
-        Some(_) => bind_elements(graph, node),
-        None => bind_node(node),
-    });
-    let values = graph.ports.iter().filter(|port| !port.borders.is_empty()).map(|port| {
-        let (name, mut borders) = (&port.name, port.borders.iter());
-        let first = borders.next().map(|border| expand_border(port, border, &path));
-        let others = match port.side {
-            Side::Input => borders.map(|border| expand_border(port, border, &path)).collect(),
-            Side::Output => Vec::new(),
-        };
-        quote!(#name: #first #(.and(#others))*)
-    });
-    let is_whole = graph.ports.iter().all(|port| !port.borders.is_empty());
-    let value = match is_whole {
-        true => quote!(#ports { #(#values,)* }),
-        false => quote!(loop {}),
-    };
-    quote! {
-        let #name { #(#fields,)* __streamflow: #path, .. } = &mut **self;
-        let #path: &::core::primitive::str = #path;
-        #(#bound)*
-        #value
-    }
-}
-
-/// Writes `import(&mut node.input, …)` or `export(&mut node.output, …)`. rustc underlines a mistake at the edge.
-fn expand_border(port: &OwnPort, border: &Border, path: &Ident) -> TokenStream {
-    let function = match (port.side, border.is_shared) {
-        (Side::Input, false) => "import",
-        (Side::Input, true) => "import_shared",
-        (Side::Output, false) => "export",
-        (Side::Output, true) => "export_shared",
-    };
-    let text = border.inner.to_string();
-    let inner = match element(&border.inner) {
-        Some(element) => {
-            let Port { dot, name, .. } = &border.inner;
-            let lead = quote_spanned!(border.inner.node.span()=> &mut);
-            quote!(#lead #element #dot #name)
-        }
-        None => borrow_port(&border.inner),
-    };
-    let end = quote!(::streamflow::__private::InnerEnd::new(#path, #text));
-    private_call(border.underline(port.side), function, quote!(#inner, #end))
-}
-
-/// Returns the name of the variable for the ports of one node of an array, which a port of the graph is a port of.
-fn element(port: &Port) -> Option<Ident> {
-    let index = port.index.as_ref()?.to_string();
-    let index: String =
-        index.chars().map(|sign| if sign.is_alphanumeric() { sign } else { '_' }).collect();
-    let name = format_ident!("__{}{}", port.node.unraw(), index, span = Span::mixed_site());
-    Some(Ident::new(&name.to_string(), name.span().located_at(port.node.span())))
-}
-
-/// Writes a variable for the ports of each node of an array that a port of the graph is a port of. A port of the graph borrows for
-/// longer than an element of a slice can be borrowed.
-fn bind_elements(graph: &Graph, node: &Node) -> TokenStream {
-    let (field, all) = (idents::field(node), mixed("__all"));
-    let mut elements: BTreeMap<String, (Ident, &Expr)> = BTreeMap::new();
-    for (_, border) in graph.borders() {
-        let is_here = unraw_name(&border.inner.node) == node.unraw_name();
-        if let (true, Some(index), Some(name)) =
-            (is_here, &border.inner.index, element(&border.inner))
-        {
-            elements.insert(name.to_string(), (name, &index.written));
-        }
-    }
-    let elements = elements.into_values().map(
-        |(name, at)| quote!(let mut #name = ::streamflow::__private::take_ports(&mut #all, #at);),
-    );
-    quote! {
-        let mut #all = ::streamflow::__private::each_ports(#field);
-        #(#elements)*
-    }
 }

@@ -24,8 +24,8 @@ pub(super) fn parenthesized(span: Span, tokens: TokenStream) -> TokenTree {
     TokenTree::Group(group)
 }
 
-/// Writes `<Type as NodeType>::NAME` with the span of the type. If the type is neither an operator nor a graph with ports, rustc reports it there, in the same
-/// words for each use, and prints equal reports once.
+/// Writes `<Type as NodeType>::NAME` with the span of the type. If the type is neither an operator nor a graph with ports, rustc
+/// reports it there, in the same words for each use, and prints equal reports once.
 pub(in crate::graph) fn operator_item(ty: &Type, name: &str) -> TokenStream {
     let (first, last) = first_and_last(ty);
     let name = Ident::new(name, last);

@@ -1,4 +1,4 @@
-// The graph takes its input, and gives it to two operators, of which one takes it.
+// The graph takes its input and gives it to two operators. The first one takes it, too.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Invert, Show};
 

@@ -1,4 +1,4 @@
-// One output of a node is two outputs of the graph.
+// Two outputs of the graph are the same output of a node.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Cast;
 
