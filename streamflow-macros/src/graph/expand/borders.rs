@@ -4,16 +4,16 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 
+use super::idents;
 use super::paths::private_call;
 use super::wiring::{bind_node, borrow_port};
-use super::{idents, part};
 use crate::graph::index::{Index, Nodes};
 use crate::graph::model::{Border, Graph, Node, OwnPort};
 use crate::graph::parts::{Port, Side, unraw_name};
 
 /// Writes the body of `ports`: the ports of the nodes, each as the port of the graph that it is.
 pub(super) fn expand_borders(graph: &Graph) -> TokenStream {
-    let (name, ports) = (&graph.header.name, part::named(graph, "_Ports"));
+    let (name, ports) = (&graph.header.name, idents::named(graph, "_Ports"));
     let path = idents::path();
     let is_named = |node: &Ident| {
         graph.borders().any(|(_, border)| unraw_name(&border.inner.node) == unraw_name(node))

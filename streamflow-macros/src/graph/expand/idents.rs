@@ -2,14 +2,21 @@
 
 use proc_macro2::{Ident, Span};
 use quote::format_ident;
+use syn::ext::IdentExt;
 
-use crate::graph::model::Node;
+use crate::graph::model::{Graph, Node};
 use crate::graph::spans::first_and_last;
 
 /// Returns an identifier of the expansion. Its hygiene makes it differ from every name of the user, even from one that is spelled
 /// alike.
 pub(super) fn hygienic(name: &str, index: usize) -> Ident {
     format_ident!("__{}_{}", name, index, span = Span::mixed_site())
+}
+
+/// Returns a name of the expansion, as `Preprocess_New`.
+pub(in crate::graph) fn named(graph: &Graph, end: &str) -> Ident {
+    let name = &graph.header.name;
+    format_ident!("{}{end}", name.unraw(), span = name.span())
 }
 
 /// Returns the name of the variable for the platform. It is not `platform`, since a node may have that name.

@@ -21,7 +21,8 @@ mod paths;
 mod pools;
 mod wiring;
 
-pub(super) use part::{named, port_items};
+pub(super) use idents::named;
+pub(super) use part::port_items;
 pub(super) use paths::operator_item;
 
 use proc_macro2::TokenStream;

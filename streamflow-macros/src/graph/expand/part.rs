@@ -10,25 +10,19 @@
 //!   could then swap the nodes of two graphs.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 
 use super::borders::expand_borders;
 use super::checked::checked_type;
 use super::graph_impl::list_nodes;
-use super::idents::{hygienic_platform, inside};
+use super::idents::{hygienic_platform, inside, named};
 use super::paths::{operator_item, parenthesized};
 use super::{constructor, handle, idents, implementation};
 use crate::graph::model::Graph;
 use crate::graph::parts::{OnFailure, Streams};
 use crate::graph::spans::first_and_last;
 use crate::operator::{PortItems, expand_graph_ports};
-
-/// Returns a name of the expansion, as `Preprocess_New`.
-pub(in crate::graph) fn named(graph: &Graph, end: &str) -> Ident {
-    let name = &graph.header.name;
-    format_ident!("{}{end}", name.unraw(), span = name.span())
-}
 
 /// Returns the items of the graph's ports.
 pub(in crate::graph) fn port_items(graph: &Graph, checks: bool) -> PortItems {
