@@ -100,7 +100,8 @@ pub use crate::operator::{
     inside::{Inside, Lent, store_made},
     node::{evaluate, in_own_frame, not_made},
     node_type::{
-        MadeNode, NodeType, NotMadeOfItself, Restartable, RunsAsNode, list_nodes, ports, restarting,
+        GraphValue, MadeNode, NodeType, NotMadeOfItself, Restartable, RunsAsNode, list_nodes,
+        ports, restarting,
     },
     options::{NodeOptions, NodeStreams},
     recovery::OnFailure,
@@ -117,6 +118,8 @@ pub use crate::port::exported::{
     ExportedInput, ExportedOutput, InnerEnd, edge_name, export, export_shared, import,
     import_shared,
 };
+#[doc(hidden)]
+pub use crate::port::outside::VisitPorts;
 #[doc(hidden)]
 pub use crate::schedule::calls::{end_run, run, run_for, tick};
 #[doc(hidden)]

@@ -3,6 +3,7 @@
 mod arrays;
 mod errors;
 mod examples;
+mod harness;
 mod parameters;
 
 use streamflow::prelude::*;
@@ -14,7 +15,7 @@ use streamflow_tests::stereo::{Camera, Cast, Fuse, Invert, Show};
 use streamflow_tests::{Failed, Suite, check, check_equal, runs};
 
 pub(crate) fn suite() -> Suite {
-    let suite = arrays::add(parameters::add(errors::add(Suite::new())));
+    let suite = harness::add(arrays::add(parameters::add(errors::add(Suite::new()))));
     let why = "the calls of workers, and of a host beside passes that are captured, have no order";
     let suite = suite.except(Form::Workers, why, |suite| {
         suite.except(Form::ReplayedAlways, why, |suite| {

@@ -196,9 +196,10 @@ impl<T> Inlet<T> {
         self.own_mut().for_each(Receiver::clear);
     }
 
-    /// Puts a message into the queue of the edge that was connected last, which is a feedback edge.
+    /// Puts a message into the queue of the edge that was connected last. The edge must be a feedback edge, or an edge without a
+    /// producer and without a limit of its capacity.
     pub(crate) fn push_last(&mut self, envelope: Envelope<T>) {
-        if let Some(edge) = self.edges.last() {
+        if let Some(edge) = self.own().last() {
             edge.push(envelope);
         }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::stamp::{Mark, Stamp};
+use super::stamp::{Mark, Origin, Stamp};
 use super::value::Value;
 use crate::time::Timestamp;
 
@@ -214,6 +214,12 @@ impl Metadata {
     /// Sets the acquisition time of the data.
     pub fn set_acquired(&mut self, at: Timestamp) {
         self.stamp.set_acquired(at);
+    }
+
+    /// Makes the node `origin` the one at which the data began. Sets the acquisition time and the sequence number to these values,
+    /// unless they are set.
+    pub(crate) fn begin(&mut self, at: Timestamp, number: u64, origin: Option<Origin>) {
+        self.stamp.begin(self.acquired().unwrap_or(at), number, origin);
     }
 
     /// The sequence number of the data, for example of a frame: the [tick](crate::ExecutionContext::tick) in which the

@@ -9,6 +9,7 @@ use super::{Compute, Node, Operator};
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::port::PortInfo;
+use crate::port::outside::VisitPorts;
 
 /// A type that a node can have.
 #[diagnostic::on_unimplemented(
@@ -110,6 +111,24 @@ impl<O: Operator> NotMadeOfItself for O {}
 pub trait RunsAsNode: NodeType {
     /// Appends the node to the list, or the nodes of the graph in the order in which they run.
     fn list<'a>(made: &'a mut Self::Made, list: &mut Vec<&'a mut dyn AnyNode>);
+}
+
+/// The value of a node that is a graph with ports, as `Preprocess::new` returns it. `graph!` implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "a graph's harness runs a graph with ports, and `{Self}` is none",
+    label = "this is no graph with ports",
+    note = "pass the value that `new` of a graph with ports returns, as `Preprocess::new()`; `OperatorHarness` runs an operator, and a graph \
+            without ports runs by its method `run`"
+)]
+pub trait GraphValue: Sized {
+    /// The graph.
+    type Graph: RunsAsNode<Value = Self, Made: 'static>;
+
+    /// Visits the inputs and the outputs of the graph, in order of declaration.
+    fn __streamflow_visit<V: VisitPorts>(
+        ports: &mut <<Self::Graph as NodeType>::Made as MadeNode>::Ports<'_>,
+        visitor: &mut V,
+    );
 }
 
 impl<O: Operator> MadeNode for Box<Node<O>> {

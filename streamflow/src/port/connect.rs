@@ -3,16 +3,14 @@
 //! Edges: the rules for which output may lead to which input. Traits check these rules where `graph!` writes the edge.
 
 use super::edge_copy::{CopyOnEdge, EdgeCopy, TransferOnEdge};
-use super::exported::{ExportedInput, ExportedOutput, Inlets, Source, flat_name};
+use super::exported::{ExportedInput, ExportedOutput, Inlets, Source, flat_name, push_last};
 use super::info::{InputPort, OutputPort};
 use super::input::Input;
 use super::output::Output;
 use crate::driver::DeviceId;
 use crate::error::Result;
-use crate::memory::Shared;
 use crate::message::{
-    self, Device, EdgeOptions, Envelope, Message, Metadata, Payload, Place, Reads, Several, Shares,
-    Sole, Takes,
+    self, Device, EdgeOptions, Message, Metadata, Place, Reads, Several, Shares, Sole, Takes,
 };
 use crate::platform::Platform;
 
@@ -239,16 +237,7 @@ where
 /// An error if the message has memory of another platform; errors of the driver.
 pub fn begin<B: EdgeTarget>(to: &mut B, first: Expected<B>, platform: &Platform) -> Result<()> {
     let sent = message::ready_point(&first, platform)?;
-    let envelope = |message| Envelope { message, metadata: Metadata::default(), sent };
-    let mut inlets = to.inlets();
-    if let [(inlet, _)] = &mut inlets[..] {
-        inlet.push_last(envelope(Payload::One(first)));
-        return Ok(());
-    }
-    let first = Shared::new(first);
-    for (inlet, _) in inlets {
-        inlet.push_last(envelope(Payload::Many(first.clone())));
-    }
+    push_last(to.inlets(), first, Metadata::default(), sent);
     Ok(())
 }
 

@@ -14,7 +14,11 @@ use super::info::{InputPort, OutputPort};
 use super::input::Input;
 use super::outlet::Outgoing;
 use super::output::Output;
-use crate::message::{Form, Inlet, Message, Reads, Several, Shares, Sole, Takes};
+use crate::memory::Shared;
+use crate::message::{
+    Envelope, Form, Inlet, Message, Metadata, Payload, Reads, Several, Shares, Sole, Takes,
+};
+use crate::stream::Point;
 
 /// A port of a node inside of a graph. It is written as the path of the port.
 #[derive(Debug, Clone, Copy)]
@@ -83,8 +87,25 @@ pub(super) fn flat_name(
 /// The inlets to which an edge leads, each with its place if it is inside of a graph. Most edges lead to one.
 pub(crate) type Inlets<'a, T> = SmallVec<[(&'a mut Inlet<T>, Option<InnerEnd<'a>>); 1]>;
 
+/// Puts a message into the queues of the edges that were connected to these inlets last. Several inlets share the message.
+pub(super) fn push_last<T>(
+    mut inlets: Inlets<'_, T>,
+    message: T,
+    metadata: Metadata,
+    sent: Option<Point>,
+) {
+    if let [(inlet, _)] = &mut inlets[..] {
+        return inlet.push_last(Envelope { message: Payload::One(message), metadata, sent });
+    }
+    let message = Shared::new(message);
+    for (inlet, _) in inlets {
+        let message = Payload::Many(message.clone());
+        inlet.push_last(Envelope { message, metadata: metadata.clone(), sent });
+    }
+}
+
 /// The item of a port's message: `T` for `T` and for `Shared<T>`.
-type Item<P> = <<P as OutputPort>::Item as Message>::Item;
+pub(super) type Item<P> = <<P as OutputPort>::Item as Message>::Item;
 
 /// The outlet at which an edge begins, with its place if it is inside of a graph.
 pub struct Source<'a, T> {

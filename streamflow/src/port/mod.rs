@@ -46,6 +46,7 @@ pub(crate) mod info;
 pub(crate) mod input;
 pub(crate) mod outlet;
 pub(crate) mod output;
+pub(crate) mod outside;
 pub(crate) mod states;
 pub(crate) mod stream_policy;
 #[cfg(test)]

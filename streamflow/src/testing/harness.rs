@@ -3,19 +3,17 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::surroundings::{Emitted, Surroundings};
 use crate::context::{RunControl, SingleStream};
-use crate::driver::race::RaceWatch;
 use crate::error::{Error, Result};
-use crate::memory::{Recycler, Shared};
 use crate::message::{Envelope, Message, Metadata, Payload};
 use crate::operator::{
-    AnyNode, Compute, Flush, Flushed, Node, NodeOptions, NodeStreams, OnFailure, Readiness, Waits,
-    node,
+    AnyNode, Compute, Flush, Flushed, Node, NodeOptions, NodeStreams, Readiness, Waits, node,
 };
 use crate::param::GraphParams;
 use crate::platform::Platform;
 use crate::port::{Input, InputPort, Output, OutputPort, PortSize};
-use crate::stream::{CudaStream, CudaStreamPool, Point};
+use crate::stream::CudaStream;
 
 /// The most edges that [`OperatorHarness::push_to`] makes at an input of many edges. Each edge is a queue.
 const MOST_EDGES: usize = 1024;
@@ -31,8 +29,7 @@ const MOST_EDGES: usize = 1024;
 #[must_use = "the operator runs by `tick`"]
 pub struct OperatorHarness<O: Compute> {
     node: Box<Node<O>>,
-    stream: CudaStream,
-    races: RaceWatch,
+    around: Surroundings,
     started: bool,
 }
 
@@ -62,29 +59,17 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
     }
 
     fn begin(platform: &Platform, operator: O) -> Result<Self> {
-        platform.begin_use()?;
-        let size = O::STREAMS.max(1) as u32;
-        let pool = platform.stream_pool("the harness", &CudaStreamPool::new().max_size(size))?;
-        let own = platform.stream_pool("the harness's own", &CudaStreamPool::new())?;
-        let options = NodeOptions {
-            streams: NodeStreams::Pool(&pool),
-            worker: None,
-            count: None,
-            conditions: None,
-            on_failure: OnFailure::Stop,
-            // Pushed messages come on streams of the pool `own`, so the graph has more than one stream.
-            single_stream: &SingleStream::new(2),
-            params: &GraphParams::default(),
-        };
+        let (around, pool) = Surroundings::new(platform, O::STREAMS)?;
+        // Pushed messages come on a stream of another pool, so the graph has more than one stream.
+        let (single_stream, params) = (SingleStream::new(2), GraphParams::default());
+        let options = NodeOptions::plain(NodeStreams::Pool(&pool), &single_stream, &params);
         let node = node(O::NAME, operator, platform, options)?;
-        let stream = own.allocate("the harness")?;
-        let races = RaceWatch::new(platform.driver());
-        Ok(Self { node, stream, races, started: false })
+        Ok(Self { node, around, started: false })
     }
 
     /// The stream that device data is pushed on.
     pub fn stream(&self) -> &CudaStream {
-        &self.stream
+        &self.around.stream
     }
 
     /// The operator.
@@ -145,13 +130,8 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         message: P::Message,
         metadata: Metadata,
     ) -> Result<()> {
-        use crate::message::Place;
         check_edge::<O, P>(edge)?;
-        let mut sent = None;
-        if <<P::Message as Message>::Place as Place>::IS_DEVICE {
-            crate::message::order(&message, &self.stream)?;
-            sent = Some(self.stream.record()?);
-        }
+        let sent = self.around.order(&message)?;
         let envelope = Envelope { message: Payload::One(message), metadata, sent };
         port(&mut self.node.parts.ports).inlet.push(edge, envelope);
         Ok(())
@@ -173,7 +153,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         // Drops the messages that the last tick emitted and the test has not taken.
         self.node.cancel()?;
         self.node.tick_unpublished()?;
-        self.races()?;
+        self.around.races()?;
         Ok(true)
     }
 
@@ -191,7 +171,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         self.start()?;
         self.node.cancel()?;
         let flushed = self.node.flush_unpublished()?;
-        self.races()?;
+        self.around.races()?;
         Ok(flushed)
     }
 
@@ -210,12 +190,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         &mut self,
         port: impl FnOnce(&mut O::Ports) -> &mut Output<P>,
     ) -> Option<Emitted<<P::Item as Message>::Item>> {
-        let envelope = port(&mut self.node.parts.ports).outlet.take_pending()?;
-        Some(Emitted {
-            message: envelope.message.into_shared(&Recycler::new()),
-            metadata: envelope.metadata,
-            sent: envelope.sent,
-        })
+        port(&mut self.node.parts.ports).outlet.take_pending().map(Emitted::new)
     }
 
     /// Stops the operator as a graph does: calls its `stop` hook, and waits for the queued work.
@@ -225,13 +200,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
     pub fn stop(&mut self) -> Result<()> {
         self.started = false;
         let stopped = self.node.stop();
-        stopped.and(self.node.synchronize_blocking()).and(self.races())
-    }
-
-    /// Returns an error if the race checker has found races.
-    fn races(&mut self) -> Result<()> {
-        let races = self.races.take();
-        if races.is_empty() { Ok(()) } else { Err(Error::Races(races)) }
+        stopped.and(self.node.synchronize_blocking()).and(self.around.races())
     }
 }
 
@@ -295,16 +264,4 @@ impl<O: Compute + Nothing> Harnessed<()> for O {
     fn __streamflow_harness(self, _: &Platform) -> Result<()> {
         Ok(())
     }
-}
-
-/// A message that an operator emitted.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Emitted<T> {
-    /// The message.
-    pub message: Shared<T>,
-    /// The message's metadata.
-    pub metadata: Metadata,
-    /// The point at which the message's device data is ready; `None` for host data.
-    pub sent: Option<Point>,
 }

@@ -1,9 +1,9 @@
 //! Tools for tests of your kernels, operators and graphs.
 //!
 //! [`kernels`] compiles the CUDA bodies of all kernels, and compares them with the Rust bodies where a GPU is; [`compare_bodies`]
-//! compares those of one kernel on input of your choice. [`OperatorHarness`] runs one operator without a graph. [`explore`] runs a
-//! test under many of the orders in which a device may execute its work, and [`Explorer`] also under all of them, on the host
-//! simulator. [`scope`] spawns threads, whose order is explored as well.
+//! compares those of one kernel on input of your choice. [`OperatorHarness`] runs one operator without a graph, and [`GraphHarness`]
+//! a graph with ports. [`explore`] runs a test under many of the orders in which a device may execute its work, and [`Explorer`] also
+//! under all of them, on the host simulator. [`scope`] spawns threads, whose order is explored as well.
 //!
 //! # The two bodies of a kernel
 //!
@@ -41,8 +41,8 @@
 //! # An operator, and then its graph
 //!
 //! A harness takes the place of the graph: push the messages that the operator receives, let it tick, take the messages
-//! that it emitted and check them. A test of a whole graph checks the data that its sink has kept. If the test is a
-//! function of a platform, [`explore`] can run it.
+//! that it emitted and check them. [`GraphHarness`] does the same for a graph with ports. A test of a whole graph checks the data
+//! that its sink has kept. If the test is a function of a platform, [`explore`] can run it.
 //!
 //! ```
 //! use streamflow::prelude::*;
@@ -300,10 +300,12 @@ mod bodies;
 mod choices;
 mod compiles;
 mod explore;
+mod graph_harness;
 mod harness;
 pub(crate) mod launches;
 mod outcome;
 mod search;
+mod surroundings;
 mod switches;
 #[cfg(test)]
 mod tests;
@@ -365,5 +367,7 @@ pub use crate::turns::{Scope, ScopedJoinHandle};
 pub use bodies::{Draw, Drawn, KernelValues, Tolerance, compare_bodies};
 pub use compiles::kernels;
 pub use explore::{Explorer, explore};
-pub use harness::{Emitted, OperatorHarness};
+pub use graph_harness::GraphHarness;
+pub use harness::OperatorHarness;
 pub use outcome::Outcome;
+pub use surroundings::Emitted;

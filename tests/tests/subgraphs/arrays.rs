@@ -293,10 +293,10 @@ fn changed(platform: &Platform) -> Result<(), Failed> {
 
 /// Keeps the numbers of each tick.
 #[operator]
-struct Gather {
+pub(super) struct Gather {
     #[input(many)]
     numbers: &u64,
-    got: Vec<Vec<u64>>,
+    pub(super) got: Vec<Vec<u64>>,
 }
 
 impl Compute for Gather {

@@ -15,7 +15,7 @@ pub(super) fn add(suite: Suite) -> Suite {
 
 /// Multiplies numbers.
 #[operator]
-struct Times {
+pub(super) struct Times {
     #[input]
     n: &u64,
     #[output]
@@ -31,7 +31,7 @@ impl Compute for Times {
 }
 
 graph! {
-    struct Pair(first: u64) {
+    pub(super) struct Pair(first: u64) {
         input n: &u64;
         output out: u64;
         let one: Times = Times::new(first);

@@ -20,7 +20,7 @@ use super::idents::{hygienic_platform, inside, named};
 use super::paths::{operator_item, parenthesized};
 use super::{constructor, handle, idents, implementation};
 use crate::graph::model::Graph;
-use crate::graph::parts::{OnFailure, Streams};
+use crate::graph::parts::{OnFailure, Side, Streams};
 use crate::graph::spans::first_and_last;
 use crate::operator::{PortItems, expand_graph_ports};
 
@@ -108,6 +108,33 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
     }
 }
 
+/// Writes the implementation by which a harness runs this graph without another graph.
+fn expand_value(graph: &Graph) -> TokenStream {
+    let name = &graph.header.name;
+    let [new, ports_type] = ["_New", "_Ports"].map(|end| named(graph, end));
+    let (ports, visitor) = (mixed("__ports"), mixed("__visitor"));
+    let visits = graph.ports.iter().map(|port| {
+        let name = &port.name;
+        match port.side {
+            Side::Input => quote!(#visitor.input(&mut #ports.#name);),
+            Side::Output => quote!(#visitor.output(&mut #ports.#name);),
+        }
+    });
+    quote! {
+        #[diagnostic::do_not_recommend]
+        impl ::streamflow::__private::GraphValue for #new {
+            type Graph = #name;
+
+            fn __streamflow_visit<V: ::streamflow::__private::VisitPorts>(
+                #ports: &mut #ports_type<'_>,
+                #visitor: &mut V,
+            ) {
+                #(#visits)*
+            }
+        }
+    }
+}
+
 /// Writes the implementations by which another graph makes this one as a node.
 pub(super) fn expand_impls(graph: &Graph, items: &PortItems) -> TokenStream {
     let header = &graph.header;
@@ -140,9 +167,10 @@ pub(super) fn expand_impls(graph: &Graph, items: &PortItems) -> TokenStream {
     let fields: Vec<Ident> = graph.nodes.iter().map(idents::field).collect();
     let list = mixed("__list");
     let nodes = list_nodes(graph, &list);
-    let borders = expand_borders(graph);
+    let (borders, of_value) = (expand_borders(graph), expand_value(graph));
     quote! {
         #impls
+        #of_value
 
         #[allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)]
         impl #name { fn #make(

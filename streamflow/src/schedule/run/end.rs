@@ -4,10 +4,10 @@ use std::mem;
 
 use super::Run;
 use crate::context::StopSource;
-use crate::driver::{DriverError, report_in_drop};
-use crate::error::{Error, Result, forget};
+use crate::driver::report_in_drop;
+use crate::error::{Error, Result};
 use crate::graph::NodeStatus;
-use crate::operator::text_of;
+use crate::operator::{ended, stop_all, text_of};
 use crate::schedule::nodes::{Nodes, statuses};
 use crate::schedule::outcome::Outcome;
 use crate::schedule::report::{End, Report, StoppedBy};
@@ -44,22 +44,7 @@ impl Run {
         }
         self.control.end();
         let mut followed = mem::take(&mut self.followed);
-        for node in nodes.iter_mut().rev() {
-            let Err(error) = node.stop() else { continue };
-            // A sticky error is reported once, since it makes each hook fail that calls the device.
-            if (done.is_err() || !followed.is_empty()) && error.is_refusal() {
-                forget(error);
-            } else {
-                followed.push(error);
-            }
-        }
-        // The wait is needed after an error, too: the device must not go on with queued work while the caller drops the
-        // operators. After a sticky error the device executes no work, so there is nothing to wait for.
-        for node in nodes.iter_mut() {
-            if self.platform.driver().sticky_error().is_none() {
-                followed.extend(node.synchronize_blocking().err());
-            }
-        }
+        stop_all(nodes, &self.platform, done.is_err(), &mut followed);
         if self.platform.driver().sticky_error().is_none() {
             followed.extend(self.replay.as_mut().and_then(|replay| replay.leave().err()));
             followed.extend(self.in_progress.give_back().err());
@@ -67,18 +52,7 @@ impl Run {
         if self.races.look() {
             followed.insert(0, Error::Races(self.races.take()));
         }
-        let has_failed = done.is_err() || !followed.is_empty();
-        if has_failed && let Some(cause) = self.platform.driver().sticky_error() {
-            // Adds the sticky error if no error so far names it. Without it, the caller might see only an operator's own failure,
-            // and not know why the next run fails.
-            let is_named = done.as_ref().err().is_some_and(|error| error.names(&cause))
-                || followed.iter().any(|error| error.names(&cause));
-            if !is_named {
-                let call = "the wait for the device";
-                followed.push(DriverError::Sticky { call, cause }.into());
-            }
-        }
-        let done = with_followed(done, followed);
+        let done = ended(done, followed, &self.platform);
         let end = match &done {
             Ok(()) => why(outcome, &at_end),
             Err(error) => End::Failed { error: text_of(error) },
@@ -92,19 +66,6 @@ impl Run {
         }
         done.map(|()| report)
     }
-}
-
-/// Returns the error of a run, together with the errors that followed while the graph was being stopped.
-fn with_followed(done: Result<()>, mut followed: Vec<Error>) -> Result<()> {
-    let cause = match done {
-        Err(cause) => cause,
-        Ok(()) if followed.is_empty() => return Ok(()),
-        Ok(()) => followed.remove(0),
-    };
-    if followed.is_empty() {
-        return Err(cause);
-    }
-    Err(Error::Run { cause: Box::new(cause), followed })
 }
 
 /// Returns why a run has ended that has ended without an error.
