@@ -6,11 +6,12 @@
 //! lines, and [`wakers`] call the test. [`each_order`] runs a graph in each order, and [`greedy`] is for tests of the
 //! order on one thread. [`floor`] has the task graphs of the benchmark of that name. [`relays`] are operators on
 //! numbers, [`tensors`] and [`flags`] on device data and on its copies. [`cudss`] is for tests of a library that a
-//! machine with a GPU may lack. [`built`] is a graph that is built at run time. [`border`] has programs that exchange
+//! machine with a GPU may lack. [`built`] is a graph that is built at run time, and [`borders`] has the ports of graphs in it. [`border`] has programs that exchange
 //! memory and streams with cudarc. [`kernels_without_warnings`] compiles the kernels of a program.
 
 pub mod allocations;
 pub mod border;
+pub mod borders;
 pub mod built;
 mod checks;
 pub mod child;

@@ -3,7 +3,11 @@
 //!
 //! Dependencies are waits of streams, records, deferred frees, declarations of a kernel's accesses, claims of a
 //! library's call, and waits and queries of the host. The programs are graphs, some of them with long runs where
-//! messages wait until each event was recorded again, and host threads that exchange halves of a buffer.
+//! messages wait until each event was recorded again, graphs of graphs and of arrays, and host threads that exchange
+//! halves of a buffer.
+//!
+//! A graph of graphs and of arrays has the dependencies of its flat twin, and without one of them both show the same
+//! under the same seeds (`mutation/twins.rs`).
 //!
 //! `STREAMFLOW_TEST_SEEDS=n` runs each program also without a mutation under the seeds `0..n`: then nothing is reported.
 //!
@@ -96,6 +100,7 @@ mod build;
 mod drop_each;
 mod graphs;
 mod libraries;
+mod nested;
 mod notice;
 mod operators;
 mod order;
@@ -104,7 +109,9 @@ mod random;
 mod remembered;
 mod runs;
 mod same_data;
+mod shapes;
 mod threads;
+mod twins;
 mod unneeded;
 
 use std::env;
@@ -144,4 +151,14 @@ pub(crate) fn suite() -> Suite {
             suite.plain("the_race_checker_and_the_data_show_each_dropped_dependency", greedy)
         })
         .plain("they_show_it_with_workers_that_take_turns", with_workers)
+        .except(
+            Form::ReplayedAlways,
+            "a host beside passes that are captured has no order",
+            |suite| {
+                suite.plain(
+                    "graphs_in_graphs_have_the_dependencies_of_their_flat_twins",
+                    twins::are_the_same,
+                )
+            },
+        )
 }

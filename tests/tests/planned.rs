@@ -5,6 +5,7 @@ mod complete;
 mod conditions;
 mod differing;
 mod keeps;
+mod nested;
 mod nodes;
 mod pools;
 mod records;
@@ -22,5 +23,6 @@ pub(crate) fn suite() -> Suite {
     let suite = waits::add(suite);
     let suite = differing::add(suite);
     let suite = complete::add(suite);
+    let suite = nested::add(suite);
     records::add(suite)
 }

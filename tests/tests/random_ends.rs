@@ -1,5 +1,6 @@
 //! Random graphs end in the same way on one thread, with workers, and in each explored order: with optional inputs, queues and
-//! policies, `count`, `finish`, `flush`, conditions, joins, failures and feedback. The report accounts for each message.
+//! policies, `count`, `finish`, `flush`, conditions, joins, failures, feedback and graphs inside. The report accounts for each
+//! message.
 //!
 //! - `STREAMFLOW_ENDS_SECONDS=n` runs graphs for `n` seconds, and not the first 200.
 //! - `STREAMFLOW_ENDS_SEED=n` runs only graph `n`, in many ways, to reproduce a failure.

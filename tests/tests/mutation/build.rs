@@ -5,9 +5,11 @@ use streamflow::__private::{
     EdgeOptions, GraphParams, QueuePolicy, SingleStream, begin, connect, connect_copy,
     connect_transfer, edge, when,
 };
+use streamflow::graph::Graph;
 use streamflow::operator::Operator;
 use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
+use streamflow::schedule::Workers;
 
 use streamflow_tests::built::{Built, node};
 use streamflow_tests::kernels::fill;
@@ -111,11 +113,17 @@ fn wire_back(
         }
         _ => return Err(Failure::msg("feedback leads to a `Combine`")),
     };
+    let (first, stream) = first_message(platform)?;
+    begin(input, first, platform)?;
+    Ok(stream)
+}
+
+/// Returns the first message of a feedback edge, and the stream that has written it.
+pub(super) fn first_message(platform: &Platform) -> Result<(Tensor<f32>, CudaStream)> {
     let stream = platform.stream_pool("FIRST", &CudaStreamPool::new())?.allocate("first")?;
     let mut first = platform.tensor(SHAPE, &stream)?;
     stream.launch::<fill>(LEN, (&mut first, FIRST))?;
-    begin(input, first, platform)?;
-    Ok(stream)
+    Ok((first, stream))
 }
 
 /// The names of edges, by the number of their consumer. A transfer's stream has the name of its edge.
@@ -238,4 +246,13 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
         });
     }
     Ok(Built::new(platform, nodes, others)?)
+}
+
+/// Sets the workers of a graph.
+pub(super) fn scheduled(
+    mut graph: impl Graph + 'static,
+    workers: Workers,
+) -> Result<Box<dyn Graph>> {
+    graph.workers(workers)?;
+    Ok(Box::new(graph))
 }

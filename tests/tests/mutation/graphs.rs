@@ -7,13 +7,16 @@ use super::plan::PlanNode::{
 use super::plan::Reading::{ButTheLast, Done, Late, Next};
 use super::plan::UnaryWork::{self, Extra, Library, Map, Scratch};
 use super::plan::{Calls, Plan, PlanNode, Short};
-use super::random;
+use super::{nested, random};
 
 /// The number of random graphs.
 const RANDOM: u64 = 8;
 
 /// The seeds of the random graphs that call libraries.
 const WITH_LIBRARIES: [u64; 3] = [10, 12, 14];
+
+/// The seeds of the random graphs of graphs and of arrays.
+pub(crate) const NESTED: [u64; 8] = [0, 1, 3, 2, 4, 7, 6, 9];
 
 const S: PlanNode = Source(Kernel);
 
@@ -162,6 +165,7 @@ pub(crate) fn plans() -> Vec<Plan> {
     plans.extend((0..RANDOM).map(random::plan));
     plans.extend(calls());
     plans.extend(WITH_LIBRARIES.map(random::with_libraries));
+    plans.extend(NESTED.map(nested::plan));
 
     plans
 }

@@ -125,6 +125,19 @@ impl PlanNode {
     }
 }
 
+/// A graph of `shapes`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Lanes,
+    Again,
+    Deep,
+    Far,
+}
+
+impl Shape {
+    pub(crate) const EACH: [Self; 4] = [Self::Lanes, Self::Again, Self::Deep, Self::Far];
+}
+
 /// A graph to be built.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
@@ -140,6 +153,8 @@ pub(crate) struct Plan {
     pub(crate) ticks: usize,
     /// The capacity of each edge.
     pub(crate) capacity: usize,
+    /// The graph of graphs and of arrays that has these nodes. Without one, the graph is flat.
+    pub(crate) shape: Option<Shape>,
 }
 
 /// How many ticks a run has: enough for memory to be used three times, if it is recycled at once.
@@ -149,7 +164,8 @@ impl Plan {
     pub(crate) fn new(name: &str, nodes: &[PlanNode]) -> Self {
         let (name, nodes) = (name.to_owned(), nodes.to_vec());
         let (ticks, capacity) = (TICKS, 1);
-        Self { name, nodes, memory: MEMORY, far: &[], adopting: false, ticks, capacity }
+        let (memory, shape) = (MEMORY, None);
+        Self { name, nodes, memory, far: &[], adopting: false, ticks, capacity, shape }
     }
 
     pub(crate) fn in_flight(mut self, blocks: usize) -> Self {

@@ -20,7 +20,8 @@ use streamflow_tests::layers::Mutate;
 use streamflow_tests::layers::mutate::{Declaration, Dependency, Dropped, Log, declarations};
 use streamflow_tests::ordered::MEMORY;
 
-use super::build::build;
+use super::build::{build, scheduled};
+use super::nested;
 use super::operators::WRONG;
 use super::plan::{Plan, TICKS};
 use super::threads::Threads;
@@ -79,19 +80,22 @@ impl Subject {
         end: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
         let workers = workers.map_or(Workers::none(), Workers::new);
+        let _held;
         let mut graph: Box<dyn Graph> = match self {
             Self::CudaStreamApp => scheduled(seed_application(ticks, platform)?, workers)?,
-            Self::Plan(plan) => scheduled(build(plan, ticks, platform)?, workers)?,
+            Self::Plan(plan) => match plan.shape {
+                None => scheduled(build(plan, ticks, platform)?, workers)?,
+                Some(shape) => {
+                    let (graph, held) = nested::build((plan, shape), ticks, workers, platform)?;
+                    _held = held;
+                    graph
+                }
+            },
             Self::Threads(threads) => return threads.run(ticks, platform, layer, end),
         };
         let done = streamflow::__private::run(&mut *graph);
         Ok(done.and(Ok(end()?))?)
     }
-}
-
-fn scheduled(mut graph: impl Graph + 'static, workers: Workers) -> Result<Box<dyn Graph>> {
-    graph.workers(workers)?;
-    Ok(Box::new(graph))
 }
 
 fn seed_application(ticks: usize, platform: &Platform) -> Result<CudaStreamApp> {

@@ -20,14 +20,23 @@ const CLAIMS: [Claim; 8] = [
 /// The number of programs that are tried for each claim.
 const PROGRAMS: u64 = 100;
 
-/// Leaves each claim out in turn.
+/// Leaves each claim out in turn, in programs of all kinds.
 pub(crate) fn each_is_needed() -> Result<Option<String>, Failed> {
+    each_is_needed_in(Program::of_seed)
+}
+
+/// Leaves each claim out in turn, in graphs of graphs and of arrays.
+pub(crate) fn each_is_needed_across_borders() -> Result<Option<String>, Failed> {
+    each_is_needed_in(Program::nested)
+}
+
+fn each_is_needed_in(draw: fn(u64) -> Program) -> Result<Option<String>, Failed> {
     if !leave_claim_out(None) {
         return Ok(Some("claims are left out in builds with debug assertions alone".into()));
     }
     let programs: Vec<_> = (0..PROGRAMS)
-        .map(|seed| (seed, Program::of_seed(seed)))
-        .filter(|(_, program)| program.threads.is_none())
+        .map(|seed| (seed, draw(seed)))
+        .filter(|(_, program)| !program.is_on_threads())
         .collect();
     for claim in CLAIMS {
         let fails = |(seed, program): &(u64, Program)| {

@@ -48,7 +48,14 @@ pub(crate) fn print(failing: &Failing) -> String {
     if let Some(flow) = &program.flow {
         let (item, libraries) = (text(graphs::ITEM), text(graphs::LIBRARIES));
         out += &format!("\n{item}\n\n{libraries}\n{}", graphs::print(flow));
-        out += "\nfn flow(platform: &Platform) -> Result<()> {\n    Ok(Flow::new(platform)?.run().map(drop)?)\n}\n";
+        let workers = match flow.workers {
+            0 => String::new(),
+            workers => format!("    graph.workers({workers})?;\n"),
+        };
+        out += &format!(
+            "\nfn flow(platform: &Platform) -> Result<()> {{\n    let mut graph = Flow::new(platform)?;\n{workers}    \
+             Ok(graph.run().map(drop)?)\n}}\n"
+        );
         calls.push("flow(platform)");
     }
     let body = match *calls {

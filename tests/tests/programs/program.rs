@@ -66,10 +66,24 @@ impl Program {
         Self { memory, threads, flow }
     }
 
+    /// Draws a program that is a graph of graphs and of arrays.
+    pub(crate) fn nested(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let memory = [Reuse::Default, Reuse::AtOnce, Reuse::Never][random.below(3)];
+        Self { memory, threads: None, flow: Some(graphs::draw_nested(&mut random)) }
+    }
+
+    /// Whether the program's own calls, or workers, have several threads.
+    pub(crate) fn is_on_threads(&self) -> bool {
+        self.threads.is_some() || self.flow.as_ref().is_some_and(|flow| flow.workers > 0)
+    }
+
     /// Whether the program has several threads, so that their interleaving matters.
     pub(crate) fn has_threads(&self) -> bool {
         let several = |plan: &Threads| plan.rounds.iter().any(|round| round.threads.len() > 1);
-        self.threads.as_ref().is_some_and(|plan| self.flow.is_some() || several(plan))
+        let has_workers = self.flow.as_ref().is_some_and(|flow| flow.workers > 0);
+        has_workers
+            || self.threads.as_ref().is_some_and(|plan| self.flow.is_some() || several(plan))
     }
 
     /// Returns the program as a mode runs it. If threads take turns, exchanges with other code are removed: memory goes

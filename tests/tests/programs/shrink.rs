@@ -63,7 +63,7 @@ pub(crate) struct Failing {
 /// since a seed gives another order once a call is left out.
 fn fails_again(program: &Program, like: &Failing, wanted: usize) -> Option<Failing> {
     let RunMode { seed, checked, turns } = like.mode;
-    let several = program.threads.is_some();
+    let several = program.is_on_threads();
     let tries = if several { 40 } else { 8 };
     let ways = (0..tries).map(|number| RunMode {
         seed: if number == 0 || (several && !turns && number < 20) { seed } else { seed + number },

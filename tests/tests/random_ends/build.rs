@@ -11,6 +11,7 @@ use streamflow::__private::{
 use streamflow::operator::{AsyncHandle, Operator};
 use streamflow::prelude::*;
 use streamflow_tests::built::{Built, no_such_port, node};
+use streamflow_tests::{into_graphs, out_of_graphs};
 
 use super::operators::{Core, Counts, Hold, Merge, One, Source, Two};
 use super::plan::{EdgePlan, Kind, NodePlan, Plan, Policies, Port, When};
@@ -78,12 +79,31 @@ macro_rules! with_output {
     };
 }
 
-/// Connects an output to an input.
+/// Connects an output to an input, each of a node or of a graph around it.
 macro_rules! wire {
     ($from:expr, $plan:expr, $input:expr, $options:expr, $is_shared:expr) => {
         with_output!($from, $plan.out, output => {
-            let edge = edge(output, $input, $options);
-            if $is_shared { connect_shared(edge) } else { connect(edge) }
+            macro_rules! connect_edge {
+                ($edge:expr) => {
+                    match $edge {
+                        edge if $is_shared => connect_shared(edge),
+                        edge => connect(edge),
+                    }
+                };
+            }
+            match $options.1 {
+                [0, 0] => connect_edge!(edge(output, $input, $options.0)),
+                [out_of, 0] => {
+                    connect_edge!(edge(&mut out_of_graphs!(output, out_of), $input, $options.0));
+                }
+                [0, into] => {
+                    connect_edge!(edge(output, &mut into_graphs!($input, into), $options.0));
+                }
+                [out_of, into] => {
+                    let mut output = out_of_graphs!(output, out_of);
+                    connect_edge!(edge(&mut output, &mut into_graphs!($input, into), $options.0));
+                }
+            }
             Ok(())
         })
     };
@@ -93,7 +113,7 @@ fn wire(
     from: &mut Ports,
     to: &mut Ports,
     plan: &EdgePlan,
-    options: EdgeOptions,
+    options: (EdgeOptions, [usize; 2]),
     is_shared: bool,
 ) -> Result<()> {
     match (to, plan.port) {
@@ -158,6 +178,7 @@ pub(crate) fn build(plan: &Plan, counts: &[Arc<Counts>], platform: &Platform) ->
             wire_back(&mut ports[edge.to], edge, options, is_shared, platform)?;
         } else {
             let (before, after) = ports.split_at_mut(edge.to);
+            let options = (options, plan.borders(edge));
             wire(&mut before[edge.from], &mut after[0], edge, options, is_shared)?;
         }
     }

@@ -9,7 +9,16 @@ use super::plan::{Kind, NodePlan, Plan, Policies, When};
 
 /// Returns the text of the graph in the syntax of `graph!`, with the operators of `random_ends/operators.rs`.
 pub(crate) fn print(plan: &Plan) -> String {
-    let mut text = "graph! {\n    struct Ends() {\n".to_owned();
+    let mut text = String::new();
+    for graph in &plan.graphs {
+        let _ = writeln!(
+            text,
+            "// A graph inside has the nodes n{} to n{}.",
+            graph.start,
+            graph.end - 1
+        );
+    }
+    text.push_str("graph! {\n    struct Ends() {\n");
     for (index, node) in plan.nodes.iter().enumerate() {
         let _ =
             writeln!(text, "        {}let n{index}: {};{}", when(node), operator(node), does(node));

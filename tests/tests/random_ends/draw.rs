@@ -1,5 +1,7 @@
 //! Draws random graphs.
 
+use std::ops::Range;
+
 use streamflow::message::QueuePolicy;
 use streamflow_tests::random::Random;
 
@@ -18,7 +20,7 @@ fn of<T: Copy>(random: &mut Random, choices: &[T]) -> T {
 
 pub(crate) fn draw(seed: u64) -> Plan {
     let random = &mut Random::new(seed);
-    let mut plan = Plan { nodes: Vec::new(), edges: Vec::new() };
+    let mut plan = Plan { nodes: Vec::new(), edges: Vec::new(), graphs: Vec::new() };
     for node in 0..2 + random.below(7) {
         let kinds =
             [Kind::Source, Kind::One, Kind::One, Kind::Hold, Kind::Two, Kind::Two, Kind::Merge];
@@ -44,7 +46,19 @@ pub(crate) fn draw(seed: u64) -> Plan {
             plan.nodes[node].when = None;
         }
     }
+    plan.graphs = draw_graphs(&mut Random::new(!seed), plan.nodes.len());
     plan
+}
+
+/// Draws which nodes are in a graph inside, and which of them are in another graph there. The nodes of a graph follow each other.
+fn draw_graphs(random: &mut Random, nodes: usize) -> Vec<Range<usize>> {
+    let part = |random: &mut Random, all: Range<usize>| {
+        let (a, b) = (random.below(all.len()), random.below(all.len()));
+        all.start + a.min(b)..all.start + a.max(b) + 1
+    };
+    let outer = part(random, 0..nodes);
+    let inner = part(random, outer.clone());
+    [outer, inner].into_iter().take(random.below(3)).collect()
 }
 
 /// Draws sources without an end that send over edges which drop messages, to consumers that end in each way.

@@ -1,5 +1,7 @@
 //! A random graph: its nodes, its edges, and what timing decides in it.
 
+use std::ops::Range;
+
 use streamflow::message::QueuePolicy;
 
 /// An operator of [`operators`](super::operators).
@@ -141,6 +143,8 @@ impl EdgePlan {
 pub(crate) struct Plan {
     pub(crate) nodes: Vec<NodePlan>,
     pub(crate) edges: Vec<EdgePlan>,
+    /// The nodes of each graph inside, of which the second one is inside of the first.
+    pub(crate) graphs: Vec<Range<usize>>,
 }
 
 /// The nodes and edges with numbers that are up to timing, by the library's documentation.
@@ -156,6 +160,14 @@ pub(crate) struct UpToTiming {
 }
 
 impl Plan {
+    /// Returns how many graphs an edge leads out of, and into how many.
+    pub(crate) fn borders(&self, edge: &EdgePlan) -> [usize; 2] {
+        let graphs = |from: usize, to: usize| {
+            self.graphs.iter().filter(|graph| graph.contains(&from) && !graph.contains(&to)).count()
+        };
+        [graphs(edge.from, edge.to), graphs(edge.to, edge.from)]
+    }
+
     /// Whether an edge leads to an optional input of a node that also has a required one.
     pub(crate) fn is_optional(&self, edge: &EdgePlan) -> bool {
         matches!(edge.port, Port::O | Port::P) && self.nodes[edge.to].kind != Kind::Merge

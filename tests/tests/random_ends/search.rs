@@ -107,6 +107,7 @@ fn beside_a_counted_one() -> Plan {
     Plan {
         nodes: vec![source(3, 0), source(5, 3), node(Kind::One, None, 0), node(Kind::One, None, 0)],
         edges: vec![edge(0, 0, 2, Port::A), edge(1, 0, 2, Port::O), edge(1, 1, 3, Port::A)],
+        graphs: Vec::new(),
     }
 }
 
@@ -115,7 +116,7 @@ fn from_one_source() -> Plan {
     let nodes =
         vec![node(Kind::Source, Some(10), 0), node(Kind::One, None, 10), node(Kind::One, None, 0)];
     let edges = vec![edge(0, 1, 1, Port::A), edge(1, 0, 2, Port::O), edge(0, 0, 2, Port::A)];
-    Plan { nodes, edges }
+    Plan { nodes, edges, graphs: Vec::new() }
 }
 
 /// A condition waits for the message of `n0`. The message of `n1` arrives in time for that tick, or is left in its queue.
@@ -124,7 +125,7 @@ fn beside_a_condition() -> Plan {
         vec![node(Kind::Source, Some(1), 0), node(Kind::One, None, 1), node(Kind::One, None, 0)];
     nodes[2].when = Some(When::Available(1));
     let edges = vec![edge(0, 0, 1, Port::A), edge(0, 1, 2, Port::A), edge(1, 0, 2, Port::O)];
-    Plan { nodes, edges }
+    Plan { nodes, edges, graphs: Vec::new() }
 }
 
 /// When `n1` has finished, `n0` waits for room on the edge to it. If a `flush` of `n1` made room, `n0` could send to
@@ -135,7 +136,7 @@ fn beside_one_that_finishes() -> Plan {
     nodes[1].holds = 1;
     nodes[1].finish = Some(1);
     nodes[2].holds = 1;
-    Plan { nodes, edges: vec![edge(0, 0, 1, Port::A), edge(0, 1, 2, Port::A)] }
+    Plan { nodes, edges: vec![edge(0, 0, 1, Port::A), edge(0, 1, 2, Port::A)], graphs: Vec::new() }
 }
 
 /// The messages that `n1` flushes wait for room at `n3`, which waits for the messages that `n2` flushes. `n1` also sends
@@ -156,7 +157,7 @@ fn around_an_optional_input() -> Plan {
         edge(2, 0, 3, Port::A),
         edge(1, 0, 3, Port::B),
     ];
-    Plan { nodes, edges }
+    Plan { nodes, edges, graphs: Vec::new() }
 }
 
 /// Timing decides whether the edge from `n2` to the optional input gives way or is full at the end. The error names the
@@ -177,7 +178,7 @@ fn beside_room_that_is_up_to_timing() -> Plan {
         edge(1, 0, 4, Port::A),
         edge(2, 0, 4, Port::B),
     ];
-    Plan { nodes, edges }
+    Plan { nodes, edges, graphs: Vec::new() }
 }
 
 /// `n0` has no end, `n2` ends, and `n3` lacks messages of `n1`.
@@ -191,7 +192,7 @@ fn for_nobody() -> Plan {
     nodes[2].when = Some(When::Credits(2));
     let lossy = |policy, to, port| EdgePlan { policy, ..edge(0, 0, to, port) };
     let edges = vec![lossy(QueuePolicy::Pop, 2, Port::A), lossy(QueuePolicy::Reject, 3, Port::A)];
-    Plan { nodes, edges: [edges, vec![edge(1, 0, 3, Port::B)]].concat() }
+    Plan { nodes, edges: [edges, vec![edge(1, 0, 3, Port::B)]].concat(), graphs: Vec::new() }
 }
 
 /// `n2` fails in the tick of its last message, before it has received that message. `n0` may run after that.
@@ -200,7 +201,11 @@ fn failing_before_it_receives() -> Plan {
     let mut merge = node(Kind::Merge, None, 0);
     merge.fails = Some((4, Fails::Early));
     merge.on_failure = Policies::Skip;
-    Plan { nodes: vec![source(1), source(4), merge], edges: vec![edge(1, 1, 2, Port::O)] }
+    Plan {
+        nodes: vec![source(1), source(4), merge],
+        edges: vec![edge(1, 1, 2, Port::O)],
+        graphs: Vec::new(),
+    }
 }
 
 /// How many messages of `n0` come to `n2` is up to timing, and so is how many of `n1` it takes.
@@ -212,5 +217,9 @@ fn behind_a_lossy_edge() -> Plan {
         node(Kind::One, None, 0),
     ];
     let lossy = EdgePlan { policy: QueuePolicy::Pop, ..edge(0, 0, 2, Port::A) };
-    Plan { nodes, edges: vec![lossy, edge(1, 0, 2, Port::B), edge(1, 1, 3, Port::A)] }
+    Plan {
+        nodes,
+        edges: vec![lossy, edge(1, 0, 2, Port::B), edge(1, 1, 3, Port::A)],
+        graphs: Vec::new(),
+    }
 }

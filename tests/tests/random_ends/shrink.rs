@@ -9,6 +9,11 @@ use super::plan::{Kind, Plan, Policies, Port, When};
 /// Returns graphs that are each a little smaller than this one.
 fn smaller(plan: &Plan) -> Vec<Plan> {
     let mut all: Vec<Plan> = (1..plan.nodes.len()).map(|node| without(plan, node)).collect();
+    all.extend((0..plan.graphs.len()).map(|graph| {
+        let mut fewer = plan.clone();
+        fewer.graphs.remove(graph);
+        fewer
+    }));
     for index in 0..plan.edges.len() {
         let edge = plan.edges[index];
         if plan.is_optional(&edge) {
@@ -80,7 +85,9 @@ fn without(plan: &Plan, node: usize) -> Plan {
     for edge in &mut edges {
         (edge.from, edge.to) = (place(edge.from), place(edge.to));
     }
-    Plan { nodes: nodes.collect(), edges }
+    let graphs = plan.graphs.iter().map(|graph| place(graph.start)..place(graph.end));
+    let graphs = graphs.filter(|graph| !graph.is_empty()).collect();
+    Plan { nodes: nodes.collect(), edges, graphs }
 }
 
 /// Returns the smallest graph found in the time that still fails, and its fault. `fails` decides whether a graph

@@ -39,11 +39,24 @@ pub(crate) fn print(flow: &Flow) -> String {
     for node in 0..flow.nodes.len() {
         print_node(&mut out, flow, node);
     }
+    if let Some(shape) = flow.shape {
+        let text = format!(
+            "// This is the flat twin of the graph `{shape:?}` in `programs/graphs/shapes.rs`."
+        );
+        add(&mut out, 0, &text);
+    }
     let _infallible = writeln!(out, "\n{FIRST}\ngraph! {{\n    struct Flow() {{");
+    let depth = flow.depth;
+    let assign = match depth {
+        0 => String::new(),
+        _ => format!(".assign(streamflow::stream::Assign::Planned {{ depth: {depth} }})"),
+    };
+    add(&mut out, 2, &format!("let POOL: CudaStreamPool = CudaStreamPool::new(){assign};"));
     let ticks = flow.ticks;
     add(&mut out, 2, &format!("#[when(count({ticks}))] let clock: Clock = Clock::new({ticks});"));
     for (index, node) in flow.nodes.iter().enumerate() {
-        let streams = if node.adopts && node.kind != Kind::Work { "#[streams(none)] " } else { "" };
+        let adopts = node.adopts && node.kind != Kind::Work;
+        let streams = if adopts { "#[streams(none)] " } else { "#[streams(POOL)] " };
         let when = if node.awaits && node.kind != Kind::Work {
             format!("#[when(stream_done({}))] ", port_name(node.kind.port()))
         } else {

@@ -3,10 +3,21 @@
 use streamflow_tests::random::Random;
 
 use super::draw::{Behaviour, Draw};
-use super::plan::{EdgePlan, Flow, FullPolicy, Kind, On, Port};
+use super::plan::{EdgePlan, Flow, FullPolicy, Kind, On, Port, Shape};
 
-/// Draws a graph of a few nodes.
+/// Draws a graph of a few nodes. In one case out of five it is a graph of graphs and of arrays.
 pub(crate) fn flow(random: &mut Random) -> Flow {
+    let shape = (random.below(5) == 0).then(|| Shape::EACH[random.below(Shape::EACH.len())]);
+    of_shape(shape, random)
+}
+
+/// Draws a graph of graphs and of arrays.
+pub(crate) fn nested(random: &mut Random) -> Flow {
+    let shape = Shape::EACH[random.below(Shape::EACH.len())];
+    of_shape(Some(shape), random)
+}
+
+fn of_shape(shape: Option<Shape>, random: &mut Random) -> Flow {
     let ticks =
         if random.below(4) == 0 { 6 + random.below(12) } else { 30 + random.below(31) } as u64;
     let quiet = if random.below(6) == 0 { u64::MAX } else { 1 + random.below(8) as u64 };
@@ -18,10 +29,16 @@ pub(crate) fn flow(random: &mut Random) -> Flow {
     ];
     let streams = STREAMS[random.below(4)];
     let others = [0, 1, 4][random.below(3)];
-    let (kinds, behaviours, edges) =
-        if random.below(2) == 0 { two_ways(random) } else { any(random) };
+    let (kinds, behaviours, edges) = match shape {
+        Some(shape) => {
+            let kinds = shape.nodes().into_iter().map(|(_, kind, ..)| kind).collect();
+            (kinds, shape.behaviours(), shape.edges(random))
+        }
+        None if random.below(2) == 0 => two_ways(random),
+        None => any(random),
+    };
     let mut draw = Draw { random, tag: 100, quiet, streams, others, sends: [false; 2] };
-    let nodes = kinds
+    let mut nodes: Vec<_> = kinds
         .iter()
         .enumerate()
         .map(|(node, kind)| {
@@ -39,13 +56,18 @@ pub(crate) fn flow(random: &mut Random) -> Flow {
             drawn
         })
         .collect();
-    Flow { ticks, nodes, edges }
+    let Some(shape) = shape else { return Flow { ticks, nodes, edges, ..Flow::default() } };
+    for (node, (.., adopts, awaits)) in nodes.iter_mut().zip(shape.nodes()) {
+        (node.adopts, node.awaits) = (adopts, awaits);
+    }
+    let (workers, depth) = ([0, 0, 1, 2, 4][random.below(5)], [0, 0, 1, 2][random.below(4)]);
+    Flow { ticks, nodes, edges, shape: Some(shape), workers, depth }
 }
 
-type Shape = (Vec<Kind>, Vec<Option<Behaviour>>, Vec<EdgePlan>);
+type Parts = (Vec<Kind>, Vec<Option<Behaviour>>, Vec<EdgePlan>);
 
 /// Draws random nodes with random edges.
-fn any(random: &mut Random) -> Shape {
+fn any(random: &mut Random) -> Parts {
     let count = [3, 3, 4, 4, 5, 6, 7][random.below(7)];
     let kind = |node| match random.below(10) {
         _ if node == 0 => Kind::Work,
@@ -61,7 +83,7 @@ fn any(random: &mut Random) -> Shape {
 
 /// Draws a graph in which messages of one node reach another by two paths, one of them with a deep queue, while a
 /// third node reads the first messages on the host.
-fn two_ways(random: &mut Random) -> Shape {
+fn two_ways(random: &mut Random) -> Parts {
     let behaviours = [
         Behaviour::Steady,
         [Behaviour::Rare, Behaviour::Steady][random.below(2)],

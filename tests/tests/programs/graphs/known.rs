@@ -68,5 +68,5 @@ pub(crate) fn left_out_wait() -> Flow {
         edge(2, 4, Port::Read, 64),
         edge(1, 4, Port::Also, 8),
     ];
-    Flow { ticks: 30, nodes, edges }
+    Flow { ticks: 30, nodes, edges, ..Flow::default() }
 }

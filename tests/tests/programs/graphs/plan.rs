@@ -1,5 +1,8 @@
 //! Random programs that are graphs: a clock, and nodes that follow a script in each tick of the clock.
 
+use streamflow::prelude::CudaStreamPool;
+use streamflow::stream::Assign;
+
 /// How many registers a node has.
 pub(crate) const REGISTERS: usize = 4;
 
@@ -10,6 +13,25 @@ pub(crate) struct Flow {
     pub(crate) ticks: u64,
     pub(crate) nodes: Vec<NodePlan>,
     pub(crate) edges: Vec<EdgePlan>,
+    /// The graph of graphs and of arrays that has these nodes and edges. Without one, the graph is flat.
+    pub(crate) shape: Option<Shape>,
+    /// The number of workers; 0 if the program sets none.
+    pub(crate) workers: usize,
+    /// The number of sets of planned streams; 0 if the program plans none.
+    pub(crate) depth: u32,
+}
+
+/// A graph of `shapes`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Lanes,
+    Borders,
+    Ways,
+    Chains,
+}
+
+impl Shape {
+    pub(crate) const EACH: [Self; 4] = [Self::Lanes, Self::Borders, Self::Ways, Self::Chains];
 }
 
 /// A node.
@@ -238,6 +260,18 @@ impl Flow {
 }
 
 impl Flow {
+    /// The pool of the streams.
+    pub(super) fn pool(&self) -> CudaStreamPool {
+        let pool = CudaStreamPool::new();
+        if self.depth == 0 { pool } else { pool.assign(Assign::Planned { depth: self.depth }) }
+    }
+
+    /// The capacity of the edge between two nodes.
+    pub(super) fn capacity(&self, ends: (usize, usize), port: Port) -> usize {
+        let is_it = |edge: &&EdgePlan| (edge.from, edge.to) == ends && edge.port == port;
+        self.edges.iter().find(is_it).map_or(1, |edge| edge.capacity)
+    }
+
     /// The script of a node, restricted to connected ports.
     pub(crate) fn script(&self, node: usize) -> Vec<Phase> {
         let wiring = self.wiring();

@@ -13,7 +13,7 @@ use super::item::{Cell, Item, copied, copy_bypassing, made, part, share, take_ow
 use super::libraries::{Plans, calculated};
 use super::operators::{Input, Ports};
 use super::plan::{
-    Action, Call, DownloadUse, Memory, On, Operand, Phase, Port, REGISTERS, Receiving,
+    Action, Call, DownloadUse, Flow, Memory, On, Operand, Phase, Port, REGISTERS, Receiving,
 };
 use crate::programs::count;
 use crate::programs::pieces::{self, Pending};
@@ -27,6 +27,13 @@ pub(crate) struct Core {
     points: Vec<Point>,
     handle: Option<(On, OnStream<RawStream>)>,
     plans: Option<Plans>,
+}
+
+impl Flow {
+    /// The state of a node before its first tick.
+    pub(super) fn core(&self, node: usize) -> Core {
+        Core::new(self.script(node))
+    }
 }
 
 /// The state of a node within one tick.

@@ -3,10 +3,19 @@
 use super::plan::{Flow, NodePlan};
 use crate::programs::shrink::{each_without, without_chunks};
 
-/// Returns graphs that are each a little smaller than this one, the smallest first.
+/// Returns graphs that are each a little smaller than this one, the smallest first. A graph of graphs becomes its flat twin, or
+/// keeps its nodes and edges.
 pub(crate) fn smaller(flow: &Flow) -> Vec<Flow> {
-    let mut all: Vec<_> = (0..flow.nodes.len()).map(|node| without_node(flow, node)).collect();
-    all.extend(each_without(&flow.edges).into_iter().map(|edges| Flow { edges, ..flow.clone() }));
+    let mut all = vec![
+        Flow { shape: None, ..flow.clone() },
+        Flow { workers: 0, ..flow.clone() },
+        Flow { depth: 0, ..flow.clone() },
+    ];
+    if flow.shape.is_none() {
+        all.extend((0..flow.nodes.len()).map(|node| without_node(flow, node)));
+        let fewer = each_without(&flow.edges).into_iter();
+        all.extend(fewer.map(|edges| Flow { edges, ..flow.clone() }));
+    }
     let fewer = [flow.ticks / 2, flow.ticks - flow.ticks / 4, flow.ticks.saturating_sub(1)];
     let fewer = fewer.into_iter().filter(|ticks| *ticks > 0);
     all.extend(fewer.map(|ticks| Flow { ticks, ..flow.clone() }));
@@ -17,7 +26,12 @@ pub(crate) fn smaller(flow: &Flow) -> Vec<Flow> {
             fewer
         }));
     }
-    all.retain(|smaller| smaller != flow);
+    let streams = |flow: &Flow| -> Vec<_> {
+        flow.nodes.iter().map(|node| (node.adopts, node.awaits)).collect()
+    };
+    all.retain(|smaller| {
+        smaller != flow && (smaller.shape.is_none() || streams(smaller) == streams(flow))
+    });
     all
 }
 
