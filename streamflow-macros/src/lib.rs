@@ -402,7 +402,7 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
 ///
 /// # Grammar
 /// ```text
-/// graph     = attributes visibility "struct" Name [ "(" parameter, … ")" ] "{" statement* "}"
+/// graph     = attributes visibility "struct" Name [ generics ] [ "(" parameter, … ")" ] [ where ] "{" statement* "}"
 /// parameter = name ":" Type
 /// statement = pool | node | nodes | edge | edges | port
 /// pool      = "const" NAME ":" ( "CudaStreamPool" | "CudaGreenContextPool" ) "=" expression ";"
@@ -415,7 +415,7 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
 /// target    = end | "(" end, … ")" | "_"
 /// end       = name [ index ] "." input | output
 /// index     = "[" ( number | CONSTANT | i | index ( "+" | "-" ) number ) "]"
-/// port      = doc* ( "input" | "output" ) name ":" Type ";"
+/// port      = doc* ( "input" [ "(" ( "many" | "optional" ), … ")" ] | "output" ) name ":" Type ";"
 ///
 /// node-attribute = doc | "#[streams(" ( NAME | "none" ) ")]" | "#[worker(" name ")]" | "#[when(" condition, … ")]"
 ///                | "#[on_failure(" ( "stop" | "skip" | "restart(" expression "," duration ")" ) ")]"
@@ -433,12 +433,15 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
 /// policy         = "pop" | "reject" | "fault"
 /// ```
 /// The graph may have rustc's attributes of a struct, as `#[derive(Debug)]`, those of another crate, written with their paths,
-/// and `#[green_contexts(NAME)]`: nodes without `#[streams]` use the default context of this green context pool (Holoscan's
-/// `add_default_green_context_pool`). `#[replay]` turns a tick whose calls repeat into one launch of a CUDA graph:
+/// `#[implements(Interface)]` for a graph with ports, and `#[green_contexts(NAME)]`: nodes without `#[streams]` use the default
+/// context of this green context pool (Holoscan's `add_default_green_context_pool`). `#[replay]` turns a tick whose calls repeat into one launch of a CUDA graph:
 /// `streamflow::guide::replay`. Statements may be in any order: the edges determine which node runs first.
 ///
-/// A graph has no type parameters, because its checks need concrete operators. A generic operator is written with its
-/// types: `let cast: Cast<u8, f32> = Cast::new();`.
+/// A graph may have type parameters and constants: `pub struct Fuse<S: FrameSource, const N: usize>(source: New<S>)`. A type
+/// parameter that is the type of a node is bounded by an interface, declared by
+/// [`operator_interface!`](macro@operator_interface). Edges are checked against its ports where the graph is declared. A check that is
+/// a constant in the table below may depend on a parameter: then it is made where the graph is a node of a graph without parameters.
+/// For a graph that a program or a `GraphHarness` makes directly, it is made when the program is built.
 ///
 /// # Statements
 /// - `const NAME: CudaStreamPool = …;` describes a stream pool that `new` makes.
@@ -584,6 +587,39 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
 pub fn graph(tokens: TokenStream) -> TokenStream {
     let expand = if editor::is_expanding() { graph::graph_in_an_editor } else { graph::graph };
     guarded(TokenStream::new(), || expand(tokens.into()).into())
+}
+
+/// Declares an interface: ports that operators have in common, by which a graph takes any of them as a type parameter.
+///
+/// ```text
+/// operator_interface! {
+///     /// A source of images.
+///     pub trait FrameSource {
+///         /// The image of this tick.
+///         output image: Tensor<f32>;
+///     }
+/// }
+///
+/// #[operator(implements(FrameSource))]
+/// pub struct Camera { #[output] image: Tensor<f32>, len: usize }
+///
+/// graph! {
+///     pub struct Fuse<S: FrameSource, const N: usize>(len: usize, first: New<S>) {
+///         let first: S = first;
+///         let others: [Camera; N] = |_| Camera::new(len);
+///         …
+///     }
+/// }
+/// ```
+///
+/// A port is written as in `graph!`, without options: `input name: Type;` or `output name: Type;`. An operator that implements the
+/// interface has these ports and no others. A graph with ports implements it by `#[implements(FrameSource)]` before its `struct`.
+///
+/// The macro defines the trait, and the struct `FrameSource_Ports` with the ports for edges. The trait is implemented by the macros
+/// alone. `streamflow::guide::graphs_in_graphs` has a whole program.
+#[proc_macro]
+pub fn operator_interface(tokens: TokenStream) -> TokenStream {
+    guarded(TokenStream::new(), || graph::interface(tokens.into()).into())
 }
 
 /// Makes a struct an operator: its marked fields become ports.

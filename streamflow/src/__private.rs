@@ -70,12 +70,13 @@ pub use crate::graph::arrays::{
 };
 #[doc(hidden)]
 pub use crate::graph::check::{
-    EdgeEnd, check_devices, check_goes_on, check_green, check_host_done, check_one_node,
-    check_pool, check_pool_use, check_second, check_sizes, check_streams, check_transfer,
-    check_worker, verify_devices, verify_green, verify_pool, verify_streams,
+    EdgeEnd, check_adopting, check_border, check_devices, check_goes_on, check_green,
+    check_host_done, check_one_node, check_pool, check_pool_use, check_second, check_sizes,
+    check_streams, check_streams_inside, check_transfer, check_worker, verify_devices,
+    verify_green, verify_pool, verify_streams,
 };
 #[doc(hidden)]
-pub use crate::graph::connected::{GraphPorts, NodePorts, check_inputs, check_outputs};
+pub use crate::graph::connected::{GraphPorts, Named, NodePorts, check_inputs, check_outputs};
 #[doc(hidden)]
 pub use crate::graph::plan::assign::finish;
 #[doc(hidden)]
@@ -115,8 +116,12 @@ pub use crate::port::connect::{
 };
 #[doc(hidden)]
 pub use crate::port::exported::{
-    ExportedInput, ExportedOutput, InnerEnd, edge_name, export, export_shared, import,
+    ExportedInput, ExportedOutput, InnerEnd, both, edge_name, export, export_shared, import,
     import_shared,
+};
+#[doc(hidden)]
+pub use crate::port::interface::{
+    InterfaceInput, InterfaceOutput, Wiring, promise_input, promise_output,
 };
 #[doc(hidden)]
 pub use crate::port::outside::VisitPorts;

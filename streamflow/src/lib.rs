@@ -71,6 +71,8 @@ pub use memory::{
 #[doc(inline)]
 pub use message::{payloads::HostData, travels::Message};
 #[doc(inline)]
+pub use operator::node_type::New;
+#[doc(inline)]
 pub use operator::{
     compute::Compute,
     flush::{Flush, Flushed},
@@ -82,7 +84,9 @@ pub use schedule::{choice::Schedule, running::Spawn};
 #[doc(inline)]
 pub use stream::{cuda_stream::CudaStream, pool::CudaStreamPool};
 #[doc(inline)]
-pub use streamflow_macros::{KernelArg, Message, expr, graph, kernel, kernel_fn, operator};
+pub use streamflow_macros::{
+    KernelArg, Message, expr, graph, kernel, kernel_fn, operator, operator_interface,
+};
 
 /// Moments, and the clock of a platform.
 pub mod time {
@@ -99,8 +103,9 @@ pub mod prelude {
     #[doc(no_inline)]
     pub use crate::{
         Buffer, Compute, CudaStream, CudaStreamPool, Download, Element, Error, ExecutionContext,
-        Failure, Flush, Flushed, Grid, HostData, KernelArg, Message, Platform, Result, Schedule,
-        Shared, Spawn, Stream, Table, Tensor, device, expr, kernel, kernel_fn, operator,
+        Failure, Flush, Flushed, Grid, HostData, KernelArg, Message, New, Platform, Result,
+        Schedule, Shared, Spawn, Stream, Table, Tensor, device, expr, kernel, kernel_fn, operator,
+        operator_interface,
     };
     // For `graph.workers(4)?.spawn()`, this trait makes the compiler's error say what to write instead.
     #[doc(hidden)]

@@ -41,8 +41,26 @@ pub fn negate(data: &mut [f32]) {
     data.iter_mut().for_each(|x| *x = -*x);
 }
 
+operator_interface! {
+    /// A source of frames.
+    pub trait FrameSource {
+        /// The frame of this tick.
+        output frame: Tensor<u8>;
+    }
+}
+
+operator_interface! {
+    /// A step that takes an image and makes one.
+    pub trait Step {
+        /// The image before the step.
+        input src: Tensor<f32>;
+        /// The image after it.
+        output dst: Tensor<f32>;
+    }
+}
+
 /// A camera: makes frames of bytes, each full of `first` plus the tick's number.
-#[operator(streams(grab))]
+#[operator(streams(grab), implements(FrameSource))]
 #[derive(Debug)]
 pub struct Camera {
     /// The frame of this tick.
@@ -105,7 +123,7 @@ impl Compute for Fuse {
 }
 
 /// Takes a tensor and changes its sign in place.
-#[operator]
+#[operator(implements(Step))]
 #[derive(Debug)]
 pub struct Invert {
     #[input]

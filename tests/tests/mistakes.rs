@@ -9,6 +9,7 @@ const FAMILIES: &[&str] = &[
     "borders",
     "conditions",
     "edges",
+    "generics",
     "graph_ports",
     "kernels",
     "laws",

@@ -16,9 +16,21 @@ use serde_json::Value;
 #[path = "one_mistake/mistakes.rs"]
 mod mistakes;
 
-use mistakes::{MISTAKES, Mistake};
+use mistakes::{MISTAKES, MISTAKES_OF_ARGUMENTS, Mistake};
 
 const PROGRAM: &str = include_str!("one_mistake/program.rs");
+
+/// A program whose checks depend on the arguments of a graph, so they are made when the program is built.
+const GENERIC_PROGRAM: &str = include_str!("one_mistake/generic.rs");
+
+/// How far rustc compiles a program.
+#[derive(Clone, Copy)]
+enum To {
+    /// As `cargo check`.
+    Metadata,
+    /// As `cargo build`, without the linker.
+    Object,
+}
 
 /// Compiles programs with rustc, up to their metadata.
 struct Checker {
@@ -49,15 +61,19 @@ impl Checker {
 
     /// Returns the errors of a program, each as the words that rustc shows to its user, without the quoted lines of
     /// the program.
-    fn errors(&self, program: &str) -> Vec<String> {
+    fn errors(&self, program: &str, to: To) -> Vec<String> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let source = self.directory.path().join(format!("{number}.rs"));
         fs::write(&source, program).unwrap();
+        let emitted = match to {
+            To::Metadata => "--emit=metadata",
+            To::Object => "--emit=obj",
+        };
         let path = |before: &str, path: &Path| format!("{before}={}", path.display());
         let output = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .args(["--edition=2024", "--crate-name=program", "--crate-type=bin"])
-            .args(["--emit=metadata", "--error-format=json", "--cap-lints=allow"])
+            .args([emitted, "--error-format=json", "--cap-lints=allow"])
             .args(["-L", &path("dependency", &self.libraries)])
             .args(["--extern", &path("streamflow", &self.streamflow)])
             .args(["--extern", &path("streamflow_math", &self.mathematics)])
@@ -100,12 +116,12 @@ fn hidden_names(words: &str) -> Vec<&str> {
 }
 
 /// Returns what is wrong with rustc's errors for a mistake, or `None` if they are as expected.
-fn problem(checker: &Checker, mistake: &Mistake) -> Option<String> {
+fn problem(checker: &Checker, program: &str, to: To, mistake: &Mistake) -> Option<String> {
     let Mistake { name, says, errors: wanted, .. } = mistake;
-    let Some(program) = mistake.made_in(PROGRAM) else {
+    let Some(program) = mistake.made_in(program) else {
         return Some(format!("{name}: the program does not have what is replaced"));
     };
-    let errors = checker.errors(&program);
+    let errors = checker.errors(&program, to);
     let all = errors.join("\n\n");
     let hidden = hidden_names(&all);
     if errors.len() != *wanted {
@@ -122,12 +138,12 @@ fn problem(checker: &Checker, mistake: &Mistake) -> Option<String> {
 #[test]
 fn a_mistake_is_one_error_that_names_what_is_wrong() {
     let checker = Checker::new();
-    assert_eq!(checker.errors(PROGRAM), Vec::<String>::new(), "the program is right");
+    assert_eq!(checker.errors(PROGRAM, To::Metadata), Vec::<String>::new(), "the program is right");
     let next = AtomicUsize::new(0);
     let check = || {
         let mut problems = Vec::new();
         while let Some(mistake) = MISTAKES.get(next.fetch_add(1, Ordering::Relaxed)) {
-            problems.extend(problem(&checker, mistake));
+            problems.extend(problem(&checker, PROGRAM, To::Metadata, mistake));
         }
         problems
     };
@@ -136,6 +152,23 @@ fn a_mistake_is_one_error_that_names_what_is_wrong() {
         let threads: Vec<_> = (0..count).map(|_| scope.spawn(check)).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n\n"));
+}
+
+/// Checks the mistakes that `cargo check` does not find: the graph with parameters is made by its `new`.
+#[test]
+fn a_mistake_in_the_arguments_of_a_graph_is_found_when_it_is_built() {
+    let checker = Checker::new();
+    for to in [To::Metadata, To::Object] {
+        assert_eq!(
+            checker.errors(GENERIC_PROGRAM, to),
+            Vec::<String>::new(),
+            "the program is right"
+        );
+    }
+    let built = MISTAKES_OF_ARGUMENTS.iter();
+    let built = built.filter_map(|mistake| problem(&checker, GENERIC_PROGRAM, To::Object, mistake));
+    let problems: Vec<String> = built.collect();
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n\n"));
 }
 
@@ -158,6 +191,6 @@ fn few_mistakes_are_more_than_one_error() {
 fn two_mistakes_are_two_errors() {
     let program = PROGRAM.replace("camera.frame >> brighten", "camera.fram >> brighten");
     let program = program.replace("count.number >> show", "count.numbr >> show");
-    assert_eq!(Checker::new().errors(&program).len(), 2);
+    assert_eq!(Checker::new().errors(&program, To::Metadata).len(), 2);
     assert_eq!(hidden_names("a field `__x` exists, ::streamflow::__private::y"), ["__x"]);
 }

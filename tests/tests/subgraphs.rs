@@ -3,8 +3,11 @@
 mod arrays;
 mod errors;
 mod examples;
+mod generics;
 mod harness;
 mod parameters;
+mod pools;
+mod ports;
 
 use streamflow::prelude::*;
 use streamflow::schedule::{Worker, Workers};
@@ -15,11 +18,12 @@ use streamflow_tests::stereo::{Camera, Cast, Fuse, Invert, Show};
 use streamflow_tests::{Failed, Suite, check, check_equal, runs};
 
 pub(crate) fn suite() -> Suite {
-    let suite = harness::add(arrays::add(parameters::add(errors::add(Suite::new()))));
+    let suite = arrays::add(parameters::add(errors::add(Suite::new())));
+    let suite = harness::add(ports::add(pools::add(generics::add(suite))));
     let why = "the calls of workers, and of a host beside passes that are captured, have no order";
     let suite = suite.except(Form::Workers, why, |suite| {
         suite.except(Form::ReplayedAlways, why, |suite| {
-            let suite = arrays::add_calls(examples::add(suite));
+            let suite = generics::add_calls(arrays::add_calls(examples::add(suite)));
             suite.both("the_calls_are_those_of_the_flat_twin", calls)
         })
     });

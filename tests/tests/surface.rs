@@ -5,7 +5,7 @@ const ROOT: &str = include_str!("../../streamflow/src/lib.rs");
 
 /// All names that a program gets by `use streamflow::prelude::*`. `SpawnBorrowed` is in the prelude for its error
 /// message.
-const PRELUDE: [&str; 30] = [
+const PRELUDE: [&str; 32] = [
     "Buffer",
     "Compute",
     "CudaStream",
@@ -21,6 +21,7 @@ const PRELUDE: [&str; 30] = [
     "HostData",
     "KernelArg",
     "Message",
+    "New",
     "Platform",
     "Result",
     "Schedule",
@@ -36,6 +37,7 @@ const PRELUDE: [&str; 30] = [
     "kernel",
     "kernel_fn",
     "operator",
+    "operator_interface",
 ];
 
 /// Returns the re-exports of a text: for each the line before it, and its names.

@@ -59,7 +59,9 @@ mod check;
 mod conditions;
 mod editor;
 mod expand;
+mod generics;
 mod index;
+mod interface;
 mod model;
 mod parse;
 mod parts;
@@ -73,6 +75,7 @@ use proc_macro2::TokenStream;
 use crate::diagnostic::Errors;
 
 pub(crate) use editor::graph_in_an_editor;
+pub(crate) use interface::interface;
 
 /// Expands one use of `graph!`.
 pub(crate) fn graph(tokens: TokenStream) -> TokenStream {

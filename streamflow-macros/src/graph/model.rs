@@ -12,7 +12,7 @@ use super::index::Loop;
 use super::parts::{
     EdgeAttributes, Header, NodeAttributes, NodeParts, Pool, Port, Side, Streams, unraw_name,
 };
-use crate::operator::DeclaredPort;
+use crate::operator::{DeclaredPort, PortOptions};
 use crate::tokens::ungrouped;
 
 /// A graph that can be expanded, perhaps without the parts that have mistakes. The names of its nodes are unique. All pools that
@@ -42,6 +42,12 @@ impl Graph {
     /// Whether the graph has ports, so that it is a node of another graph, and does not run alone.
     pub(super) fn has_ports(&self) -> bool {
         self.header.has_ports
+    }
+
+    /// Whether the expansion has constants that check the graph. After a mistake, some would fail because of that mistake, so none are
+    /// written: see "Where each check is" in `graph/mod.rs`.
+    pub(super) fn has_checks(&self) -> bool {
+        self.is_sound && !self.has_unknown_nodes
     }
 
     /// Returns the edges between the graph's own ports and its nodes, each with its port.
@@ -180,6 +186,7 @@ pub(super) struct Discard {
 pub(super) struct OwnPort {
     pub(super) name: Ident,
     pub(super) side: Side,
+    pub(super) options: PortOptions,
     /// The port as `#[operator]` has one.
     pub(super) declared: DeclaredPort,
     /// The ports of nodes that this port is: one output, or one input or several.

@@ -4,20 +4,23 @@ use std::fmt;
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt;
-use syn::{Attribute, Expr, Token, Type, Visibility};
+use syn::{Attribute, Expr, Generics, Path, Token, Type, Visibility};
 
 use super::conditions::{Condition, Time};
 use super::index::{Index, Loop, Nodes, Place};
 
-/// The header of a graph: `#[…] pub struct Name(parameter: Type, …)`.
+/// The header of a graph: `#[…] pub struct Name<S: Interface>(parameter: Type, …)`.
 pub(super) struct Header {
     pub(super) attributes: Vec<Attribute>,
     pub(super) visibility: Visibility,
     pub(super) keyword: Token![struct],
     pub(super) name: Ident,
+    pub(super) generics: Generics,
     pub(super) params: Vec<Param>,
     /// The pool that `#[green_contexts(POOL)]` names, if the graph has that attribute.
     pub(super) green_contexts: Option<Ident>,
+    /// The interfaces that `#[implements(…)]` names.
+    pub(super) implements: Vec<Path>,
     /// Whether a statement of the body declares a port of the graph, correct or not.
     pub(super) has_ports: bool,
     /// `#[replay]`, if the graph has that attribute.

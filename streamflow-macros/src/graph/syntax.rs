@@ -1,15 +1,24 @@
 //! A graph as the user wrote it, `ParsedGraph`: the output of `parse`, and the input of `check`.
 
 use proc_macro2::Ident;
-use syn::{Attribute, Expr, Token, Type};
+use syn::{Attribute, Expr, Token, Type, Visibility};
 
 use super::index::Loop;
 use super::parts::{EdgeAttributes, End, Header, NodeAttributes, NodeParts, Pool, Port, Side};
+use crate::operator::PortOptions;
 
 /// The header and the statements of a graph.
 pub(super) struct ParsedGraph {
     pub(super) header: Header,
     pub(super) statements: Vec<Statement>,
+}
+
+/// An interface as the user wrote it: `pub trait Name { … }`.
+pub(super) struct ParsedInterface {
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) visibility: Visibility,
+    pub(super) name: Ident,
+    pub(super) ports: Vec<PortStatement>,
 }
 
 /// A statement in the body of a graph.
@@ -71,6 +80,7 @@ impl EdgeStatement {
 pub(super) struct PortStatement {
     pub(super) docs: Vec<Attribute>,
     pub(super) side: Side,
+    pub(super) options: PortOptions,
     pub(super) name: Ident,
     pub(super) ty: Type,
 }

@@ -13,6 +13,7 @@ use super::generics::{
     find_unused_params, list_param_names, message_bounds_left_to_rustc, phantom_type,
     with_bounds_left_to_rustc,
 };
+use super::implements::expand_implements;
 use super::map::expand_map;
 use super::model::{Direction, Operator, Port, Size};
 use super::params::{expand_handle, handle_type};
@@ -34,6 +35,7 @@ pub(super) fn expand_operator(operator: &Operator, checks: &Checks) -> TokenStre
     let operator_impl = expand_operator_impl(operator, &names);
     let ports_impl = expand_ports_impl(operator, &names);
     let map = expand_map(operator, &names.tick);
+    let implements = expand_implements(operator);
     let cfgs = &operator.cfgs;
     let Checks { of_fields, others } = checks;
     quote! {
@@ -51,6 +53,7 @@ pub(super) fn expand_operator(operator: &Operator, checks: &Checks) -> TokenStre
             #ports_impl
             #(#port_impls)*
         };
+        #implements
         #map
     }
 }

@@ -48,6 +48,7 @@ mod editor;
 mod expand;
 mod fields;
 mod generics;
+mod implements;
 mod input_options;
 mod map;
 mod message_type;
@@ -67,8 +68,11 @@ use proc_macro2::TokenStream;
 
 use self::checked::Checks;
 pub(crate) use self::editor::operator_in_an_editor;
+pub(crate) use self::implements::{Promise, implement_interface, read_interfaces};
 use self::model::{Expandable, Operator};
-pub(crate) use self::of_graph::{DeclaredPort, PortItems, expand_graph_ports, read_graph_port};
+pub(crate) use self::of_graph::{
+    DeclaredPort, PortDeclaration, PortItems, PortOptions, expand_graph_ports, read_graph_port,
+};
 use crate::diagnostic::Errors;
 
 /// Expands one use of `#[operator]`.

@@ -17,6 +17,8 @@ pub(super) struct Options {
     pub(super) flush: bool,
     /// `unlisted`: whether rustc never lists the operator as an alternative in errors about other types.
     pub(super) unlisted: bool,
+    /// The interfaces in `implements(…)`.
+    pub(super) implements: Vec<Path>,
     /// `map = scale`: the kernel that `compute` launches, if the macro writes `compute`.
     pub(super) map: Option<Map>,
 }

@@ -18,26 +18,45 @@ use crate::tokens::{spelled, ungrouped};
 /// A port that a graph declares.
 pub(crate) struct DeclaredPort(Port);
 
-/// Reads the port `name` of the graph `graph`, and reports a type that a port can't have.
+/// The options of a graph's input: `input(many, optional) name: Type;`.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct PortOptions {
+    /// Whether any number of edges leads to the input.
+    pub(crate) many: bool,
+    /// Whether the input may be without an edge.
+    pub(crate) optional: bool,
+}
+
+/// A port as a graph declares it.
+pub(crate) struct PortDeclaration<'a> {
+    pub(crate) name: &'a Ident,
+    pub(crate) ty: &'a Type,
+    pub(crate) docs: Vec<Attribute>,
+    pub(crate) is_input: bool,
+    pub(crate) options: PortOptions,
+}
+
+/// Reads a port of the graph `graph`, and reports a type that a port can't have.
 pub(crate) fn read_graph_port(
     graph: &Ident,
-    name: &Ident,
-    ty: &Type,
-    docs: Vec<Attribute>,
-    is_input: bool,
+    port: PortDeclaration<'_>,
     errors: &mut Errors,
 ) -> DeclaredPort {
+    let PortDeclaration { name, ty, docs, is_input, options } = port;
+    let PortOptions { many, optional } = options;
     let (ty, direction) = if is_input {
         let ty = ungrouped(ty);
         let is_option = |path: &TypePath| type_argument(&path.path, "Option").cloned();
         let inner = if let Type::Path(path) = ty { is_option(path) } else { None };
         if let Some(inner) = &inner {
-            let text =
-                format!("an input of a graph is always connected; write `{}`", spelled(inner));
+            let text = format!(
+                "an input that may be without an edge is an `input(optional)`, with the type `{}`",
+                spelled(inner)
+            );
             errors.at(ty, text);
         }
         let ty = read_input_type(inner.as_ref().unwrap_or(ty), errors);
-        let direction = Direction::Input { form: ty.form, optional: false };
+        let direction = Direction::Input { form: ty.form, optional };
         (ty, direction)
     } else {
         (read_output_type(ty, errors), Direction::Output)
@@ -46,7 +65,7 @@ pub(crate) fn read_graph_port(
         doc: docs::read_doc_text(&docs),
         ident: name.clone(),
         direction,
-        size: Size::One,
+        size: if many { Size::Many } else { Size::One },
         message: ty.message,
         shown: ty.written.clone(),
         written: ty.written,
@@ -77,6 +96,7 @@ pub(crate) struct PortItems {
 pub(crate) fn expand_graph_ports<'a>(
     graph: &Ident,
     visibility: &Visibility,
+    generics: &Generics,
     ports: impl Iterator<Item = &'a DeclaredPort>,
     checks: bool,
 ) -> PortItems {
@@ -87,7 +107,7 @@ pub(crate) fn expand_graph_ports<'a>(
         visibility: visibility.clone(),
         attrs: Vec::new(),
         cfgs: TokenStream::new(),
-        generics: Generics::default(),
+        generics: generics.clone(),
         body: Body::State(Vec::new()),
         ports: ports.map(|port| port.0.clone()).collect(),
         params: Vec::new(),
@@ -102,6 +122,7 @@ pub(crate) fn expand_graph_ports<'a>(
     let infos = |ports: &mut dyn Iterator<Item = &Port>| {
         ports.map(|port| expand_port_info(operator, port)).collect::<Vec<_>>()
     };
+    let (_, arguments, _) = generics.split_for_impl();
     let fields = operator.ports.iter().map(|port| {
         let (name, port_type, docs) =
             (&port.ident, &port.port_type_name, docs::write_port_docs(port));
@@ -109,7 +130,7 @@ pub(crate) fn expand_graph_ports<'a>(
             Direction::Input { .. } => quote!(ExportedInput),
             Direction::Output => quote!(ExportedOutput),
         };
-        quote!(#docs pub #name: ::streamflow::__private::#exported<'a, #port_type>,)
+        quote!(#docs pub #name: ::streamflow::__private::#exported<'__a, #port_type #arguments>,)
     });
     let impls = operator.ports.iter().map(|port| expand_port_impl(operator, port, &names));
     PortItems {

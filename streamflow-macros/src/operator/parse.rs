@@ -6,12 +6,14 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{DeriveInput, parenthesized, token};
 
+use super::implements::read_interfaces;
 use super::map::read_map;
 use super::model::Options;
 use crate::diagnostic::{Errors, similar};
 use crate::tokens::split;
 
-const FORMS: &str = "the options are `map = …`, `streams(…)`, `no_new`, `stays` and `flush`";
+const FORMS: &str =
+    "the options are `map = …`, `streams(…)`, `implements(…)`, `no_new`, `stays` and `flush`";
 const STREAMS_FORM: &str = "name the streams that this operator allocates: `streams(fill, copy)`";
 
 /// Parses the item as a type: a struct, an enum or a union. Reports any other item, and returns `None` for it.
@@ -71,7 +73,7 @@ pub(super) fn parse_options(tokens: TokenStream, errors: &mut Errors) -> Options
             let text = meant(&name, errors);
             let again = given.contains(&text);
             match text.as_str() {
-                "map" | "streams" | "no_new" | "stays" | "flush" if again => {
+                "map" | "streams" | "implements" | "no_new" | "stays" | "flush" if again => {
                     if name == text {
                         errors.at(&name, format!("`{name}` is given twice"));
                     }
@@ -80,6 +82,10 @@ pub(super) fn parse_options(tokens: TokenStream, errors: &mut Errors) -> Options
                 }
                 "map" => options.map = read_map(&name, input, errors),
                 "streams" => read_streams(&name, input, &mut options, errors)?,
+                "implements" => {
+                    let list: TokenStream = input.parse()?;
+                    options.implements = read_interfaces(&name, list, errors);
+                }
                 "no_new" | "stays" | "flush" => {
                     match text.as_str() {
                         "no_new" => options.no_new = true,
@@ -111,7 +117,7 @@ pub(super) fn parse_options(tokens: TokenStream, errors: &mut Errors) -> Options
 /// Returns the option that a name means. A misspelt name is reported and counts as the option that it resembles, so that the
 /// operator's code finds its ports and streams.
 fn meant(name: &Ident, errors: &mut Errors) -> String {
-    const OPTIONS: &[&str] = &["map", "streams", "no_new", "stays", "flush"];
+    const OPTIONS: &[&str] = &["map", "streams", "implements", "no_new", "stays", "flush"];
     let written = name.to_string();
     if written == "unlisted" || OPTIONS.contains(&written.as_str()) {
         return written;

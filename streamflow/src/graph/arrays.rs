@@ -90,9 +90,13 @@ pub struct Turns {
     pub last: i128,
 }
 
-/// Checks that a loop has a turn, and that each index in it is that of a node in each turn.
+/// Checks that a loop has a turn, and that each index in it is that of a node in each turn. A loop may have no turn if its range has a
+/// parameter of the graph, `depends`.
 #[track_caller]
-pub const fn check_loop(start: usize, end: usize, indices: &[Turns]) {
+pub const fn check_loop(start: usize, end: usize, depends: bool, indices: &[Turns]) {
+    if start >= end && depends {
+        return;
+    }
     if start >= end {
         let text = Text::new().add("this loop has no turn: its range is ").add_number(start);
         text.add("..").add_number(end).add("; remove it, or give it a longer range").fail()
@@ -105,7 +109,9 @@ pub const fn check_loop(start: usize, end: usize, indices: &[Turns]) {
             let text = text.add(" reaches `").add(array).add("[");
             let text = add_nodes(add_index(text, last).add("]`, and "), array, count);
             let past = last - count as i128 + 1;
-            add_index(text.add("; end the range "), past).add(" earlier").fail()
+            add_index(text.add("; end the range "), past)
+                .add(" earlier, or write a smaller index")
+                .fail()
         }
         if first < 0 {
             let text = text.add(" begins before `").add(array);
@@ -115,15 +121,15 @@ pub const fn check_loop(start: usize, end: usize, indices: &[Turns]) {
     }
 }
 
-/// Checks that an array is not empty, and that each port of each of its nodes has its edges.
+/// Checks that an array is not empty, and that each port of each of its nodes has its edges. Loops may have no turn in a graph with
+/// parameters, `depends`.
 #[track_caller]
 pub const fn check_array(
-    nodes: &'static [NodePorts],
-    index: usize,
+    this: &'static NodePorts,
     count: usize,
+    depends: bool,
     ports: &[ReachedPort],
 ) {
-    let this = &nodes[index];
     if count == 0 {
         Text::new()
             .add("array `")
@@ -133,7 +139,7 @@ pub const fn check_array(
             )
             .fail()
     }
-    if !are_there(count, ports) {
+    if !are_there(count, depends, ports) {
         // `check_loop` and `check_index` report an index that is not there.
         return;
     }
@@ -142,13 +148,14 @@ pub const fn check_array(
     check_runs(this, count, ports);
 }
 
-const fn are_there(count: usize, ports: &[ReachedPort]) -> bool {
+const fn are_there(count: usize, depends: bool, ports: &[ReachedPort]) -> bool {
     let mut port = 0;
     while port < ports.len() {
         let mut i = 0;
         while i < ports[port].reached.len() {
             let Reach { first, last, .. } = ports[port].reached[i];
-            if first < 0 || last >= count as i128 || last < first {
+            let is_empty = last < first;
+            if is_empty && !depends || !is_empty && (first < 0 || last >= count as i128) {
                 return false;
             }
             i += 1;
@@ -243,7 +250,7 @@ const fn check_runs(this: &NodePorts, count: usize, ports: &[ReachedPort]) {
         }
         i += 1;
     }
-    if this.inputs.is_empty() || this.runs_without_messages {
+    if this.inputs.is_empty() || this.runs_without_messages || this.is_graph {
         return;
     }
     let mut node = 0;
@@ -261,8 +268,7 @@ const fn check_runs(this: &NodePorts, count: usize, ports: &[ReachedPort]) {
         // An array without any edge is reported by `check_inputs`.
         if edges == 0 && (node > 0 || next < i128::MAX) {
             let text = add_index(Text::new().add("node `").add(this.node).add("["), node);
-            let text = text.add("]` never runs: all inputs of ").add(kind(this.is_graph)).add(" `");
-            text.add(this.operator)
+            text.add("]` never runs: all inputs of operator `").add(this.operator)
                 .add("` are `#[input(optional)]`, and none is connected; connect one, or make the array shorter")
                 .fail()
         }
@@ -385,7 +391,7 @@ pub const fn check_edges_of_loop(
 ) {
     if end > start + 1 && takes_one(inputs, port) {
         let text = Text::new().add("each turn of this loop leads to input `").add(input);
-        text.add("`, which takes exactly one edge, because it is not `#[input(many)]`; write the variable of the loop as an index of \
-                  the node").fail()
+        text.add("`, which takes exactly one edge, because it is not `#[input(many)]`; make its node an array with the variable of \
+                  the loop as index, or join the messages before it").fail()
     }
 }

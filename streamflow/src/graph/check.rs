@@ -78,6 +78,34 @@ pub(super) const fn takes_one(inputs: &[PortInfo], port: &str) -> bool {
     false
 }
 
+/// Checks that an input inside of a graph has the options of the graph's input that leads to it. An `#[input(many)]` that `has_others`,
+/// edges inside, may be without those from outside. `own` is the name
+/// of the graph's input, whether it is `many`, and whether it is `optional`; `inner` is the text `node.input`.
+#[track_caller]
+pub const fn check_border(
+    (own, many, optional): (&str, bool, bool),
+    has_others: bool,
+    inner: &str,
+    inputs: &[PortInfo],
+    port: &str,
+) {
+    let mut i = 0;
+    while i < inputs.len() {
+        let input = &inputs[i];
+        let text = Text::new().add("input `").add(own).add("` of this graph is `");
+        if same(input.name, port) && many && !matches!(input.size, PortSize::Many) {
+            let text = text.add("many`, and input `").add(inner).add("` is not `#[input(many)]`");
+            text.add("; declare both so, or none").fail()
+        }
+        let has_others = has_others && matches!(input.size, PortSize::Many);
+        if same(input.name, port) && optional && !input.optional && !has_others {
+            let text = text.add("optional`, and input `").add(inner);
+            text.add("` is not `#[input(optional)]`; declare both so, or none").fail()
+        }
+        i += 1;
+    }
+}
+
 /// Checks that each input with `size = n` has exactly `n` edges. `producers` has the inputs to which edges lead, each with the
 /// number of its edges.
 #[track_caller]
@@ -145,6 +173,14 @@ pub const fn check_streams(pool: &str, description: &CudaStreamPool) {
 /// [`Error::PoolDescription`] with the text of the mistake.
 pub fn verify_streams(pool: &str, description: &CudaStreamPool) -> Result<()> {
     wrong_pool(pool, description.problem(pool))
+}
+
+/// Checks that a `CudaStreamPool` in a constant of a graph with ports has no mistake.
+#[track_caller]
+pub const fn check_streams_inside(pool: &str, description: &CudaStreamPool) {
+    if let Some(problem) = description.problem_inside(pool) {
+        problem.fail()
+    }
 }
 
 /// Checks that a `CudaGreenContextPool` in a constant of a graph has no mistake.
@@ -236,6 +272,20 @@ pub const fn check_pool_use(
     let text = text.add(why).add(pool).add(")]`");
     let declare = ", or declare the streams that it allocates, `#[operator(streams(…))]`";
     text.add(if is_graph { "" } else { declare }).fail()
+}
+
+/// Checks that an adopting node is no graph with pools of its own. `own` is the number of streams from these pools.
+#[track_caller]
+pub const fn check_adopting(node: &str, graph: &str, own: usize) {
+    if own > 0 {
+        Text::new()
+            .add("node `")
+            .add(node)
+            .add("` is marked `#[streams(none)]`, so it has no device, and graph `")
+            .add(graph)
+            .add("` makes its pools on the device of its node; name a pool of that device")
+            .fail()
+    }
 }
 
 /// Checks that no node inside of a graph goes on after a failure if the graph is in a cycle.

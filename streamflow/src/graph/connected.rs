@@ -20,22 +20,36 @@ pub struct NodePorts {
     pub inputs: &'static [PortInfo],
     /// The outputs of the operator.
     pub outputs: &'static [PortInfo],
-    /// The names of the ports of this node that edges name, inputs and outputs.
-    pub named: &'static [&'static str],
+    /// The ports of this node that edges name, inputs and outputs.
+    pub named: &'static [Named],
     /// Whether a condition lets the node run without a message.
     pub runs_without_messages: bool,
+}
+
+/// A port of a node that an edge or a discard names.
+#[derive(Debug, Clone, Copy)]
+pub struct Named {
+    /// The name of the port.
+    pub port: &'static str,
+    /// The number of edges: the turns of a loop, if the number of its turns depends on a parameter of the graph.
+    pub edges: usize,
+    /// Whether the edge is there in each use of the graph. The edge to an input of the graph that is optional may not be.
+    pub surely: bool,
 }
 
 /// The ports of all nodes of a graph. `graph!` implements this trait.
 pub trait GraphPorts {
     /// The nodes in the order of their declarations.
     const NODES: &'static [NodePorts];
+    /// The checks of a graph with generic parameters. Naming this constant makes them.
+    const CHECKED: () = ();
 }
 
-const fn contains(names: &[&str], name: &str) -> bool {
+/// Whether a port has an edge, or, if `surely`, has one in each use of the graph.
+const fn contains(named: &[Named], port: &str, surely: bool) -> bool {
     let mut i = 0;
-    while i < names.len() {
-        if same(names[i], name) {
+    while i < named.len() {
+        if same(named[i].port, port) && named[i].edges > 0 && (named[i].surely || !surely) {
             return true;
         }
         i += 1;
@@ -49,7 +63,7 @@ const fn list_missing(
     mut text: Text,
     node: &str,
     ports: &[PortInfo],
-    used: &[&str],
+    used: &[Named],
 ) -> (Text, usize) {
     let (mut i, mut missing) = (0, 0);
     while i < ports.len() {
@@ -65,10 +79,10 @@ const fn list_missing(
 
 /// Returns whether an edge names a port that the operator does not have, which rustc reports at the edge. In that case the wrong
 /// name may stand for a port that seems unconnected, so the other checks report nothing.
-const fn has_unknown(named: &[&str], inputs: &[PortInfo], outputs: &[PortInfo]) -> bool {
+const fn has_unknown(named: &[Named], inputs: &[PortInfo], outputs: &[PortInfo]) -> bool {
     let mut i = 0;
     while i < named.len() {
-        if !has(inputs, named[i]) && !has(outputs, named[i]) {
+        if !has(inputs, named[i].port) && !has(outputs, named[i].port) {
             return true;
         }
         i += 1;
@@ -135,8 +149,8 @@ impl NodePorts {
     }
 }
 
-const fn is_missing(port: &PortInfo, named: &[&str]) -> bool {
-    !port.optional && !contains(named, port.name)
+const fn is_missing(port: &PortInfo, named: &[Named]) -> bool {
+    !port.optional && !contains(named, port.name, false)
 }
 
 /// The two sides of an edge.
@@ -235,27 +249,45 @@ pub const fn check_inputs(nodes: &'static [NodePorts], index: usize) {
         }
         text.fail()
     }
-    if !runs_without_messages && can_never_run(inputs, named) && !this.has_unknown() {
-        Text::new()
-            .add("node `")
-            .add(node)
-            .add("` never runs: all inputs of operator `")
-            .add(operator)
-            .add("` are `#[input(optional)]`, and none is connected; connect one, or remove the node")
-            .fail()
+    // A graph may have nodes without inputs.
+    if !is_graph && !runs_without_messages && can_never_run(inputs, named) && !this.has_unknown() {
+        let (never, why) = match has_edge(inputs, named) {
+            false => (
+                "` never runs: all inputs of operator `",
+                "none is connected; connect one, or remove the node",
+            ),
+            true => (
+                "` may never run: all inputs of operator `",
+                "they have only the edges of an `input(optional)` of this graph; connect one to a node, or remove that `optional`",
+            ),
+        };
+        let text = Text::new().add("node `").add(node).add(never).add(operator);
+        text.add("` are `#[input(optional)]`, and ").add(why).fail()
     }
 }
 
-/// Returns whether the operator can never run: all its inputs are optional, and no edge leads to any of them.
-const fn can_never_run(inputs: &[PortInfo], named: &[&str]) -> bool {
+/// Returns whether the operator may never run: all its inputs are optional, and no edge leads to any of them in each use of the graph.
+const fn can_never_run(inputs: &[PortInfo], named: &[Named]) -> bool {
     let mut i = 0;
     while i < inputs.len() {
-        if !inputs[i].optional || contains(named, inputs[i].name) {
+        if !inputs[i].optional || contains(named, inputs[i].name, true) {
             return false;
         }
         i += 1;
     }
     !inputs.is_empty()
+}
+
+/// Returns whether an edge leads to one of these inputs.
+const fn has_edge(inputs: &[PortInfo], named: &[Named]) -> bool {
+    let mut i = 0;
+    while i < inputs.len() {
+        if contains(named, inputs[i].name, false) {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// Checks that every output of a node is consumed or discarded.

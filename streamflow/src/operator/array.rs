@@ -37,10 +37,12 @@ impl<T: NodeType, const N: usize> NodeType for [T; N] {
     const INPUTS: &'static [PortInfo] = T::INPUTS;
     const OUTPUTS: &'static [PortInfo] = T::OUTPUTS;
     const STREAMS: usize = N * T::STREAMS;
+    const OWN_STREAMS: usize = N * T::OWN_STREAMS;
     const STAYS: bool = T::STAYS;
     const USES_POOL: bool = T::USES_POOL;
     const GOES_ON: bool = T::GOES_ON;
     const IS_GRAPH: bool = T::IS_GRAPH;
+    const CHECKED: () = T::CHECKED;
     type Value = ArrayValues<T::Value, N>;
     type Params = T::Params;
     type __Checked = Self;
@@ -109,12 +111,9 @@ impl<T: RunsAsNode, const N: usize> RunsAsNode for [T; N] {
     }
 }
 
-/// The ports of the nodes of an array, until they are taken.
-type EachPorts<'a, M> = Vec<Option<<M as MadeNode>::Ports<'a>>>;
-
-/// Returns the ports of each node of an array.
-pub fn each_ports<M: MadeNode>(made: &mut [M]) -> EachPorts<'_, M> {
-    made.iter_mut().map(|node| Some(node.ports())).collect()
+/// Returns the ports of each node of an array, until they are taken.
+pub fn each_ports<'a, M, P>(made: &'a mut [M], ports: impl Fn(&'a mut M) -> P) -> Vec<Option<P>> {
+    made.iter_mut().map(|node| Some(ports(node))).collect()
 }
 
 /// Takes the ports of the node `index`. The code of `graph!` takes those of each node once, and checks the index while compiling.

@@ -4,9 +4,12 @@ use std::fmt::Display;
 
 use super::options::{NodeOptions, NodeStreams};
 use crate::context::SingleStream;
+use crate::driver::DeviceId;
 use crate::error::Error;
 use crate::param::GraphParams;
+use crate::platform::handle::device;
 use crate::port::exported::edge_name;
+use crate::stream::CudaStreamPool;
 
 /// The path of a graph with ports, and the options that its nodes take over from the node that it is.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +49,27 @@ impl<'a> Inside<'a> {
     #[must_use]
     pub fn streams(&self) -> NodeStreams<'a> {
         self.streams
+    }
+
+    /// Returns the description of a pool inside: that of the graph, on the device of the node that the graph is.
+    ///
+    /// # Errors
+    /// [`Error::PoolDescription`] for a description with a mistake, or with a device or a green context of its own.
+    pub fn pool(&self, name: &str, description: &CudaStreamPool) -> Result<CudaStreamPool, Error> {
+        let pool = self.node(name);
+        match description.problem_inside(&pool) {
+            None => Ok(description.device(self.device())),
+            Some(problem) => Err(Error::PoolDescription { pool, problem: problem.into_text() }),
+        }
+    }
+
+    /// Returns the device of the node that the graph is. An adopting node has none: a graph with pools is none.
+    fn device(&self) -> DeviceId {
+        match self.streams {
+            NodeStreams::Pool(pool) => pool.device(),
+            NodeStreams::Own(description) => description.get_device(),
+            NodeStreams::Default | NodeStreams::None => device(0),
+        }
     }
 
     /// Returns the worker of a node inside that has no `#[worker(…)]`.

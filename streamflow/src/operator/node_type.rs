@@ -25,8 +25,10 @@ pub trait NodeType: Sized {
     const INPUTS: &'static [PortInfo];
     /// The outputs, in order of declaration.
     const OUTPUTS: &'static [PortInfo];
-    /// The most streams that the node allocates: for a graph, the sum of its nodes.
+    /// The most streams that the node allocates from its pool: for a graph, the sum of its nodes without a pool of the graph.
     const STREAMS: usize;
+    /// The most streams that the nodes of a graph allocate from pools of that graph.
+    const OWN_STREAMS: usize = 0;
     /// Whether all hooks must be called on the thread of the run: for a graph, those of one of its nodes.
     const STAYS: bool;
     /// Whether the type has a use for a pool: it allocates streams, or works on a stream of a pool that a message needs. For a graph,
@@ -36,6 +38,8 @@ pub trait NodeType: Sized {
     const GOES_ON: bool = false;
     /// Whether this is a graph.
     const IS_GRAPH: bool = false;
+    /// The checks of a graph that depend on its generic parameters: they have a result for each use of the graph.
+    const CHECKED: () = ();
     /// `true`. `graph!` names this constant, and rustc reports a type that is not an operator at that place.
     const __STREAMFLOW_IS_OPERATOR: bool = true;
     /// The value of a node's expression: an operator itself, or the parameters of a graph.
@@ -211,6 +215,10 @@ const fn carry_device_data(ports: &[PortInfo]) -> bool {
     }
     false
 }
+
+/// The value of a node of type `T`: the operator `T` itself, or what `new` of a graph with ports returns. A graph with a type parameter
+/// takes such a value as a parameter: `struct Fuse<S: FrameSource>(source: New<S>)`.
+pub type New<T> = <T as NodeType>::Value;
 
 /// Returns the ports of a node, so that `graph!` can connect them.
 pub fn ports<M: MadeNode>(made: &mut M) -> M::Ports<'_> {

@@ -124,13 +124,14 @@ pub struct ExportedInput<'a, P: InputPort> {
     pub(super) inlets: Inlets<'a, P::Message>,
 }
 
-impl<P: InputPort> ExportedInput<'_, P> {
-    /// Returns the input with the inlets of both.
-    #[must_use]
-    pub fn and(mut self, other: Self) -> Self {
-        self.inlets.extend(other.inlets);
-        self
-    }
+/// Returns an input with the inlets of both.
+#[must_use]
+pub fn both<'a, P: InputPort>(
+    mut input: ExportedInput<'a, P>,
+    other: ExportedInput<'a, P>,
+) -> ExportedInput<'a, P> {
+    input.inlets.extend(other.inlets);
+    input
 }
 
 /// A port that can be a graph's output: an output of a node, or of a graph inside.
@@ -143,15 +144,15 @@ pub trait GivesOutlet<'a> {
     /// The type of the port.
     type Port: OutputPort;
     #[doc(hidden)]
-    fn give(self, end: InnerEnd<'a>) -> Option<Source<'a, Item<Self::Port>>>;
+    fn give(self, end: Option<InnerEnd<'a>>) -> Option<Source<'a, Item<Self::Port>>>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<'a, P: OutputPort> GivesOutlet<'a> for &'a mut Output<P> {
     type Port = P;
 
-    fn give(self, end: InnerEnd<'a>) -> Option<Source<'a, Item<P>>> {
-        Some(Source { outlet: &mut self.outlet, end: Some(end) })
+    fn give(self, end: Option<InnerEnd<'a>>) -> Option<Source<'a, Item<P>>> {
+        Some(Source { outlet: &mut self.outlet, end })
     }
 }
 
@@ -159,16 +160,17 @@ impl<'a, P: OutputPort> GivesOutlet<'a> for &'a mut Output<P> {
 impl<'a, P: OutputPort> GivesOutlet<'a> for &mut ExportedOutput<'a, P> {
     type Port = P;
 
-    fn give(self, _: InnerEnd<'a>) -> Option<Source<'a, Item<P>>> {
-        self.source.take()
+    fn give(self, end: Option<InnerEnd<'a>>) -> Option<Source<'a, Item<P>>> {
+        let source = self.source.take()?;
+        Some(Source { end: source.end.or(end), ..source })
     }
 }
 
 /// Implemented for the item of an inner output, if the graph's output has the same.
 #[diagnostic::on_unimplemented(
-    message = "port type mismatch: output `{From}` carries `{Self}`, but output `{To}` of this graph is declared as `{Declared}`",
-    label = "this edge connects `{Self}` to `{Declared}`",
-    note = "insert an operator that converts `{Self}` into `{Declared}`, or change one of the port declarations"
+    message = "port type mismatch: output `{From}` carries `{Self}`, but output `{To}` is declared as `{Declared}`",
+    label = "`{Self}` is not `{Declared}`",
+    note = "change one of the port declarations, or put an operator that converts `{Self}` into `{Declared}` between them"
 )]
 pub trait Gives<Declared, From, To>: Sized {
     #[doc(hidden)]
@@ -198,9 +200,9 @@ mod sealed {
 
 /// Implemented for the number of owners that a graph's output declares, if the message of the inner output may have as many.
 #[diagnostic::on_unimplemented(
-    message = "output `{To}` of this graph gives its message away, but a message of output `{From}` has several owners",
+    message = "output `{To}` gives its message away, but a message of output `{From}` has several owners",
     label = "the reader outside must be the message's only owner",
-    note = "declare the output of the graph as `Shared<T>`; if another node reads it, that edge may be marked `#[copy]`"
+    note = "declare `{To}` as `Shared<T>`; if another node reads it, that edge may be marked `#[copy]`"
 )]
 pub trait Admits<Owners, From, To>: sealed::Admits<Owners> {}
 
@@ -226,14 +228,14 @@ where
     }
 }
 
-type Owners<P> = <<P as OutputPort>::Item as Message>::Owners;
+pub(super) type Owners<P> = <<P as OutputPort>::Item as Message>::Owners;
 
 /// Makes an inner output the output of its graph.
 pub fn export<'a, A: GivesOutlet<'a>, M>(port: A, end: InnerEnd<'a>) -> ExportedOutput<'a, M>
 where
     M: ExportOf<A::Port, Owners<A::Port>>,
 {
-    ExportedOutput { source: port.give(end).map(M::same) }
+    ExportedOutput { source: port.give(Some(end)).map(M::same) }
 }
 
 /// Makes an inner output, which has readers inside too, the output of its graph.
@@ -241,7 +243,7 @@ pub fn export_shared<'a, A: GivesOutlet<'a>, M>(port: A, end: InnerEnd<'a>) -> E
 where
     M: ExportOf<A::Port, Several>,
 {
-    ExportedOutput { source: port.give(end).map(M::same) }
+    ExportedOutput { source: port.give(Some(end)).map(M::same) }
 }
 
 /// A port that a graph's input can be: an input of a node, or of a graph inside.
@@ -254,15 +256,15 @@ pub trait GivesInlets<'a> {
     /// The type of the port.
     type Port: InputPort;
     #[doc(hidden)]
-    fn give(self, end: InnerEnd<'a>) -> Inlets<'a, <Self::Port as InputPort>::Message>;
+    fn give(self, end: Option<InnerEnd<'a>>) -> Inlets<'a, <Self::Port as InputPort>::Message>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<'a, P: InputPort> GivesInlets<'a> for &'a mut Input<P> {
     type Port = P;
 
-    fn give(self, end: InnerEnd<'a>) -> Inlets<'a, P::Message> {
-        smallvec::smallvec![(&mut self.inlet, Some(end))]
+    fn give(self, end: Option<InnerEnd<'a>>) -> Inlets<'a, P::Message> {
+        smallvec::smallvec![(&mut self.inlet, end)]
     }
 }
 
@@ -270,16 +272,17 @@ impl<'a, P: InputPort> GivesInlets<'a> for &'a mut Input<P> {
 impl<'a, P: InputPort> GivesInlets<'a> for &mut ExportedInput<'a, P> {
     type Port = P;
 
-    fn give(self, _: InnerEnd<'a>) -> Inlets<'a, P::Message> {
-        std::mem::take(&mut self.inlets)
+    fn give(self, end: Option<InnerEnd<'a>>) -> Inlets<'a, P::Message> {
+        let inlets = std::mem::take(&mut self.inlets).into_iter();
+        inlets.map(|(inlet, inner)| (inlet, inner.or(end))).collect()
     }
 }
 
 /// Implemented for the message of a graph's input, if the inner input expects the same.
 #[diagnostic::on_unimplemented(
-    message = "port type mismatch: input `{From}` of this graph is declared as `{Self}`, but input `{To}` expects `{Expected}`",
-    label = "this edge connects `{Self}` to `{Expected}`",
-    note = "insert an operator that converts `{Self}` into `{Expected}`, or change one of the port declarations"
+    message = "port type mismatch: input `{From}` is declared as `{Self}`, but input `{To}` expects `{Expected}`",
+    label = "`{Self}` is not `{Expected}`",
+    note = "change one of the port declarations, or put an operator that converts `{Self}` into `{Expected}` between them"
 )]
 pub trait Reaches<Expected, From, To>: Sized {
     #[doc(hidden)]
@@ -295,9 +298,9 @@ impl<T, From, To> Reaches<T, From, To> for T {
 
 /// Implemented for the form of an inner input that permits as many owners as a message of the graph's input may have.
 #[diagnostic::on_unimplemented(
-    message = "input `{To}` takes its message, but input `{From}` of this graph may get one that has other readers too",
+    message = "input `{To}` takes its message, but input `{From}` may get one that has other readers too",
     label = "this input must be the message's only owner",
-    note = "declare the input of the graph as `T` and let nothing else read it, or declare the inner input as `&T` or `Shared<T>`"
+    note = "declare `{From}` as `T` and let nothing else read it, or declare `{To}` as `&T` or `Shared<T>`"
 )]
 pub trait AcceptsInside<Owners, From, To>: sealed::Accepts<Owners> {}
 
@@ -328,12 +331,15 @@ where
     }
 }
 
+/// The number of owners that a message of an input may have.
+pub(super) type OwnersOfInput<M> = <<M as InputPort>::Form as Form>::Owners;
+
 /// Makes an inner input the input of its graph.
 pub fn import<'a, B: GivesInlets<'a>, M>(port: B, end: InnerEnd<'a>) -> ExportedInput<'a, M>
 where
-    M: InputPort<Form: Form> + ImportTo<B::Port, <<M as InputPort>::Form as Form>::Owners>,
+    M: InputPort<Form: Form> + ImportTo<B::Port, OwnersOfInput<M>>,
 {
-    ExportedInput { inlets: M::same(port.give(end)) }
+    ExportedInput { inlets: M::same(port.give(Some(end))) }
 }
 
 /// Makes an inner input the input of its graph, which has other inner inputs too.
@@ -341,5 +347,5 @@ pub fn import_shared<'a, B: GivesInlets<'a>, M>(port: B, end: InnerEnd<'a>) -> E
 where
     M: ImportTo<B::Port, Several>,
 {
-    ExportedInput { inlets: M::same(port.give(end)) }
+    ExportedInput { inlets: M::same(port.give(Some(end))) }
 }

@@ -44,6 +44,7 @@ pub(crate) mod ends;
 pub(crate) mod exported;
 pub(crate) mod info;
 pub(crate) mod input;
+pub(crate) mod interface;
 pub(crate) mod outlet;
 pub(crate) mod output;
 pub(crate) mod outside;

@@ -198,6 +198,30 @@ impl CudaStreamPool {
         }
     }
 
+    /// Returns the mistake in this description for a pool of a graph with ports, as [`problem`](Self::problem) does. The pool is on the
+    /// device of the node that the graph is.
+    pub(crate) const fn problem_inside(&self, name: &str) -> Option<Text> {
+        if let Some(problem) = self.problem(name) {
+            return Some(problem);
+        }
+        if self.device.index() == 0 && self.green.is_none() {
+            return None;
+        }
+        let text = named("stream pool", name);
+        let text = match self.green {
+            Some(_) => text.add(" is on a green context"),
+            None => text.add(" is on device ").add_number(self.device.index()),
+        };
+        let text = text.add(
+            ", but a pool of a graph with ports is on the device of the node that the graph is",
+        );
+        Some(
+            text.add(
+                "; declare it in the graph around this one, and name it there, `#[streams(…)]`",
+            ),
+        )
+    }
+
     /// The maximum number of streams in use; `None` if there is no maximum.
     pub const fn get_max_size(&self) -> Option<u32> {
         self.max_size

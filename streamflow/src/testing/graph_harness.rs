@@ -79,12 +79,12 @@ use crate::stream::CudaStream;
 /// ```
 ///
 /// The nodes have the conditions, the parameters and the reactions to failures that the graph declares, and their paths begin with the
-/// name of the graph, as `Twice.one`. They have streams of one pool, which has as many as the operators declare. All of them run on the
-/// thread that calls [`tick`](Self::tick).
+/// name of the graph, as `Twice.one`. The nodes that are on no pool of the graph have streams of one pool, as large as their operators
+/// declare. All nodes run on the thread that calls [`tick`](Self::tick).
 ///
 /// The edges that lead to the inputs and from the outputs have no limit of their capacity. So they drop no message before the end of
-/// the run, and no node inside waits for room at an output of the graph. The inputs never end, so no operator's
-/// [`flush`](crate::Flush) is called.
+/// the run, and no node inside waits for room at an output of the graph. Each input has one edge, also an `input(many)`. No operator's
+/// [`flush`](crate::Flush) is called, and a harness that is dropped without [`stop`](Self::stop) calls no `stop` hook.
 ///
 /// Device data is pushed on the harness's own [`stream`](Self::stream), so the operators must wait for the data as in a graph. The
 /// harness stands for the source of the messages: see [`push_with`](Self::push_with). A message of an output has the point at which its
@@ -104,13 +104,15 @@ impl<G: RunsAsNode<Made: 'static>> GraphHarness<G> {
     /// Creates a harness for a graph on device 0. `graph` is the value of a node: `Preprocess::new(1.0)`.
     ///
     /// # Errors
-    /// The errors of the graph's nodes when they are made, as [`Error::CountZero`](crate::Error::CountZero); [`Error::ImpossibleCondition`](crate::Error::ImpossibleCondition); the platform's
-    /// errors. [`Error::Unexplored`](crate::Error::Unexplored) in a test that [`explore`](crate::testing::explore) runs, for a platform that the test itself
-    /// has made.
+    /// The errors of the graph's nodes when they are made, as [`Error::CountZero`](crate::Error::CountZero);
+    /// [`Error::ImpossibleCondition`](crate::Error::ImpossibleCondition); the platform's errors.
+    /// [`Error::Unexplored`](crate::Error::Unexplored) in a test that [`explore`](crate::testing::explore) runs, for a platform that
+    /// the test itself has made. The checks of a graph with parameters are made when the program is built.
     pub fn new<V: GraphValue<Graph = G>>(platform: &Platform, graph: V) -> Result<Self>
     where
         G: NodeType<Value = V>,
     {
+        let () = const { G::CHECKED };
         let (around, pool) = Surroundings::new(platform, G::STREAMS)?;
         // Pushed messages come on a stream of another pool, so the graph has more than one stream.
         let (single_stream, params) = (SingleStream::new(2), GraphParams::default());
@@ -189,8 +191,10 @@ impl<G: RunsAsNode<Made: 'static>> GraphHarness<G> {
     /// The first call begins a run, by the `start` hooks of the operators. [`stop`](Self::stop) ends it.
     ///
     /// # Errors
-    /// The error of an operator, as a graph would report it, with the path of the node; [`Error::Races`](crate::Error::Races). An error ends the run as
-    /// [`stop`](Self::stop) does. If more errors follow, all of them are in an [`Error::Run`](crate::Error::Run). The next call begins another run.
+    /// The error of an operator, as a graph would report it, with the path of the node; [`Error::Races`](crate::Error::Races). An
+    /// error ends the run as [`stop`](Self::stop) does. If more errors follow, all of them are in an
+    /// [`Error::Run`](crate::Error::Run). The next call begins another run; after a failure in a cycle each further call is an
+    /// [`Error::FeedbackLost`](crate::Error::FeedbackLost).
     pub fn tick(&mut self) -> Result<bool> {
         match self.pass() {
             Ok(ran) => Ok(ran),
@@ -237,7 +241,8 @@ impl<G: RunsAsNode<Made: 'static>> GraphHarness<G> {
     /// be taken.
     ///
     /// # Errors
-    /// The first error of an operator or of the device, or [`Error::Races`](crate::Error::Races); an [`Error::Run`](crate::Error::Run) for several errors.
+    /// The first error of an operator or of the device, or [`Error::Races`](crate::Error::Races); an
+    /// [`Error::Run`](crate::Error::Run) for several errors.
     pub fn stop(&mut self) -> Result<()> {
         self.end(Ok(()))
     }

@@ -49,10 +49,10 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     one("an enum", "pub struct App(", "pub enum App(", "this is no graph"),
     one("no name", "pub struct App(", "pub struct (", "this is no graph"),
     one(
-        "a generic graph",
+        "a graph with a lifetime",
         "pub struct App(",
-        "pub struct App<T>(",
-        "a graph has no generic parameters",
+        "pub struct App<'a>(",
+        "a graph has no lifetimes",
     ),
     one(
         "a parameter without its type",
@@ -970,5 +970,48 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         "#[operator(flush)]",
         "#[operator]",
         "`Collect` is not declared to be flushed",
+    ),
+];
+
+/// Mistakes in `generic.rs` that depend on the arguments of the graph.
+pub(crate) const MISTAKES_OF_ARGUMENTS: &[Mistake] = &[
+    one("an empty array", "Total::<Count, 3>", "Total::<Count, 0>", "array `sources` is empty"),
+    one(
+        "an element that nobody reads",
+        "for i in 0..N",
+        "for i in 1..N",
+        "output `sources[0].n` is never consumed",
+    ),
+    one(
+        "a loop past the end",
+        "sources[i].n >>",
+        "sources[i + 1].n >>",
+        "`sources[i + 1]` reaches `sources[3]`",
+    ),
+    one(
+        "an index past the end",
+        "for i in 0..N {",
+        "sources[7].n >> sum.numbers; for i in 0..N {",
+        "`sources[7]` is not there",
+    ),
+    one(
+        "an output that nobody reads",
+        "let sum: Sum = Sum::new(0);",
+        "let sum: Sum = Sum::new(0); let count: Count = Count::new(); for i in 3..N { count.n >> sum.numbers; }",
+        "output `count.n` of operator `Count` is never consumed",
+    ),
+    one(
+        "a harness of a graph with a loop past the end",
+        "Few::<3>",
+        "Few::<4>",
+        "`counts[i]` reaches `counts[3]`",
+    ),
+    several(
+        "a type that lacks the interface",
+        "Total::<Count, 3>",
+        "Total::<Sum, 3>",
+        "`Sum` does not have the ports of `Source`",
+        2,
+        "rustc reports the type, and that `new` is not one of its functions",
     ),
 ];

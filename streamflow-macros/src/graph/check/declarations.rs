@@ -13,7 +13,7 @@ use crate::graph::syntax::{
 };
 
 /// Names that the expansion gives to its own fields and constants. A node with such a name is reported and left out.
-const RESERVED: &[&str] = &["__streamflow", "__sized", "__GREEN"];
+const RESERVED: &[&str] = &["__streamflow", "__sized", "__marker", "__GREEN"];
 
 /// The statements of a graph, by kind. Statements with mistakes are not among them.
 #[derive(Default)]

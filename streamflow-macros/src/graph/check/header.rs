@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::diagnostic::Errors;
-use crate::graph::parts::Header;
+use crate::graph::parts::{Header, unraw_name};
 
 /// Reports parameters that are named `platform` or named as another parameter, and returns the header without them.
 pub(super) fn check_header(mut header: Header, errors: &mut Errors) -> Header {
@@ -22,5 +22,25 @@ pub(super) fn check_header(mut header: Header, errors: &mut Errors) -> Header {
         errors.at(name, text);
         false
     });
+    let constants: Vec<String> =
+        header.generics.const_params().map(|it| unraw_name(&it.ident)).collect();
+    for param in &header.params {
+        let name = unraw_name(&param.name);
+        if constants.contains(&name) {
+            errors.at(
+                &param.name,
+                format!(
+                    "`{name}` is a constant of this graph already; give the parameter another name"
+                ),
+            );
+        }
+    }
+    if let Some(interface) = header.implements.first()
+        && !header.has_ports
+    {
+        let text =
+            format!("`{}` has no ports, so it implements no interface; remove this", header.name);
+        errors.at(interface, text);
+    }
     header
 }

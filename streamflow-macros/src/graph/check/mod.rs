@@ -27,6 +27,7 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
         declarations;
     let mut ports = ports::declare(ports, &header, &nodes, errors);
     let shadows_operator = nodes::check_graph_name(&header.name, header.has_ports, &nodes, errors);
+    let has_unknown_ports = nodes::check_parameters(&header, &nodes, errors);
     nodes::check_accessors(&mut nodes, errors);
     pools::check_pool_uses(&pools, &left_out_pools, &mut nodes, errors);
     pools::check_green_contexts(&pools, &left_out_pools, &mut header, errors);
@@ -52,8 +53,8 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
         nodes::report_unknown_nodes(&unknown_nodes, &nodes, errors);
     }
     // If an operator has the graph's name, the graph's struct is not defined: it would shadow the operator wherever that is
-    // named.
-    (!shadows_operator).then(|| Graph {
+    // named. If the ports of a type are not known, each use of the node would be one more error.
+    (!shadows_operator && !has_unknown_ports).then(|| Graph {
         header,
         pools,
         nodes,

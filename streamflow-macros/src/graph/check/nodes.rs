@@ -4,9 +4,12 @@ use std::collections::HashSet;
 
 use proc_macro2::Ident;
 use syn::Type;
+use syn::ext::IdentExt;
 
 use crate::diagnostic::{Errors, similar};
 use crate::graph::model::Node;
+use crate::graph::parts::Header;
+use crate::tokens::spelled;
 
 /// The names of fields and methods that a graph's struct has in any case.
 const OF_GRAPH: &[&str] = &[
@@ -53,6 +56,33 @@ pub(super) fn check_graph_name(
         }
     }
     shadows_operator
+}
+
+/// Reports nodes with the name of a constant parameter, and type parameters that are types of nodes and have no interface. Returns
+/// whether there are any: the graph can't be expanded then.
+pub(super) fn check_parameters(header: &Header, nodes: &[Node], errors: &mut Errors) -> bool {
+    let mut is_unknown = false;
+    for node in nodes {
+        if header.generics.const_params().any(|param| param.ident.unraw() == node.name.unraw()) {
+            let text = format!(
+                "`{}` is a constant of this graph already; give the node another name",
+                node.unraw_name()
+            );
+            errors.at(&node.name, text);
+            is_unknown = true;
+        }
+        let ty = node.element().unwrap_or(&node.ty);
+        if header.is_param(ty) && !header.may_have_interface(ty) {
+            let (name, text) = (node.unraw_name(), spelled(ty));
+            let text = format!(
+                "type parameter `{text}` has no interface, so node `{name}` has no ports; write `{text}: Interface`, and declare that by \
+                 `operator_interface!`"
+            );
+            errors.at(ty, text);
+            is_unknown = true;
+        }
+    }
+    is_unknown
 }
 
 /// Reports nodes whose accessor methods, `name` and `name_mut`, would collide with other items of the graph. The expansion gives

@@ -161,6 +161,18 @@ pub(super) fn check_values(pools: &[Pool], header: &Header, errors: &mut Errors)
         if pool.is_made_by_run {
             continue;
         }
+        for param in header.generic_names() {
+            if let Some(token) = find_value(description(), param) {
+                let name = &pool.name;
+                errors.at(
+                    token,
+                    format!(
+                        "`{param}` is a parameter of this graph, and `{name}` is a constant beside it; declare it by `let`: \
+                         `let {name} = …;`"
+                    ),
+                );
+            }
+        }
         for param in &header.params {
             let (name, text) = (&pool.name, &param.name);
             if let Some(token) = find_value(description(), text) {

@@ -9,9 +9,9 @@ use syn::{Token, Type, parse_quote};
 use crate::diagnostic::Errors;
 use crate::graph::index::Loop;
 use crate::graph::model::{Border, Node, OwnPort};
-use crate::graph::parts::{EdgeAttributes, End, Header, Pool, Port, Side, unraw_name};
+use crate::graph::parts::{EdgeAttributes, End, Header, Pool, PoolKind, Port, Side, unraw_name};
 use crate::graph::syntax::PortStatement;
-use crate::operator::read_graph_port;
+use crate::operator::{PortDeclaration, read_graph_port};
 use crate::tokens::mentions;
 
 /// Makes the ports of the graph from their statements, without those that have a mistake in their names.
@@ -22,7 +22,7 @@ pub(super) fn declare(
     errors: &mut Errors,
 ) -> Vec<OwnPort> {
     let mut ports: Vec<OwnPort> = Vec::new();
-    for PortStatement { docs, side, name, ty } in statements {
+    for PortStatement { docs, side, options, name, ty } in statements {
         let text = unraw_name(&name);
         let problem = if ports.iter().any(|port| unraw_name(&port.name) == text) {
             format!("port `{text}` is declared twice; give one another name")
@@ -38,9 +38,10 @@ pub(super) fn declare(
                 header.name
             )
         } else {
-            let declared =
-                read_graph_port(&header.name, &name, &ty, docs, side == Side::Input, errors);
-            ports.push(OwnPort { name, side, declared, borders: Vec::new() });
+            let is_input = side == Side::Input;
+            let port = PortDeclaration { name: &name, ty: &ty, docs, is_input, options };
+            let declared = read_graph_port(&header.name, port, errors);
+            ports.push(OwnPort { name, side, options, declared, borders: Vec::new() });
             continue;
         };
         errors.at(&name, problem);
@@ -63,10 +64,10 @@ pub(super) fn check_header(header: &mut Header, pools: &[Pool], errors: &mut Err
         );
         errors.at(pool, text);
     }
-    for pool in pools {
+    for pool in pools.iter().filter(|pool| pool.kind() == Some(PoolKind::GreenContexts)) {
         let text = format!(
-            "`{name}` has ports, so its nodes get their streams from the graph around it: declare the pool there, and put \
-             `#[streams({})]` on the node that this graph is",
+            "`{name}` has ports, so its nodes get their contexts from the graph around it: declare `{}` there, and a stream pool on \
+             one of its contexts, and put `#[streams(…)]` with that pool on the node that this graph is",
             pool.name
         );
         errors.at(&pool.name, text);

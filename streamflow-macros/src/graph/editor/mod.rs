@@ -19,7 +19,8 @@ pub(super) use words::WHEN;
 use std::collections::HashMap;
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens, quote};
+use syn::Lifetime;
 use syn::ext::IdentExt;
 
 use super::model::Graph;
@@ -86,5 +87,8 @@ fn write_ports(graph: &Graph) -> TokenStream {
     });
     let fields: TokenStream = fields.collect();
     let before = relocate(quote!(#[allow(warnings)] pub struct));
-    quote!(#before #name<'a> { #fields })
+    let generics = graph.header.with_lifetime(&Lifetime::new("'__a", Span::call_site()));
+    let (generics, clauses) =
+        (relocate(quote!(#generics)), relocate(generics.where_clause.to_token_stream()));
+    quote!(#before #name #generics #clauses { #fields })
 }

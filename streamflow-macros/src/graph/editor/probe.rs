@@ -4,8 +4,9 @@
 //! `nodes::all()` before each name of a node, and wherever the user may add such a name: an editor then offers the fields of
 //! `nodes`, and nothing else. Each list of words ends with one more word of that list, for the same reason.
 
-use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
-use quote::quote;
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::Lifetime;
 use syn::ext::IdentExt;
 
 use super::words::{self, ATTRIBUTE, Kind, List, Word};
@@ -17,7 +18,12 @@ use crate::tokens::split;
 
 /// Returns a block with the user's tokens. The block's own types have names in lower case, so they differ from the user's types.
 pub(super) fn write(graph: &Graph, body: TokenStream) -> TokenStream {
-    let name = away_from_user(&graph.header.name);
+    let header = &graph.header;
+    let (own, (generics, arguments, clauses)) =
+        (relocate(header.own_type()), header.generics.split_for_impl());
+    let [generics, arguments, clauses] =
+        [generics.to_token_stream(), arguments.to_token_stream(), clauses.to_token_stream()]
+            .map(relocate);
     let params = graph.header.params.iter().map(|param| {
         let (name, ty) = (&param.name, &param.ty);
         quote!(#name: #ty)
@@ -27,10 +33,14 @@ pub(super) fn write(graph: &Graph, body: TokenStream) -> TokenStream {
         let ports = relocate(operator_item(node.element().unwrap_or(&node.ty), "__Ports"));
         quote!(#name: #ports)
     });
-    let own = graph.ports.iter().map(|port| away_from_user(&port.name));
+    let own_ports = graph.ports.iter().map(|port| away_from_user(&port.name));
     let ports = graph.has_ports().then(|| {
         let ports = away_from_user(&named(graph, "_Ports"));
-        quote!(fn ports() -> &'static #ports<'static> { loop {} })
+        let lifetime = Lifetime::new("'static", Span::call_site());
+        let generics = header.with_lifetime(&lifetime);
+        let (_, arguments, _) = generics.split_for_impl();
+        let arguments = relocate(arguments.to_token_stream());
+        quote!(fn ports() -> &'static #ports #arguments { loop {} })
     });
     let words = words::define_all(graph);
     let pools = graph.pools.iter().map(write_pool);
@@ -43,18 +53,19 @@ pub(super) fn write(graph: &Graph, body: TokenStream) -> TokenStream {
     quote! {
         #[allow(warnings)]
         const _: () = {
-            fn graph(platform: &::streamflow::__private::Platform, #(#params,)*)
+            fn graph #generics (platform: &::streamflow::__private::Platform, #(#params,)*)
                 -> ::core::result::Result<(), ::streamflow::__private::Failure>
+                #clauses
             {
                 #(#pools)*
                 #green
                 #statements
                 ::core::result::Result::Ok(())
             }
-            struct nodes { #(#fields,)* #(#own: (),)* }
-            impl nodes {
+            struct nodes #generics #clauses { #(#fields,)* #(#own_ports: (),)* }
+            impl #generics nodes #arguments #clauses {
                 fn all() -> &'static Self { loop {} }
-                fn graph() -> &'static #name { loop {} }
+                fn graph() -> &'static #own { loop {} }
                 #ports
             }
             #words

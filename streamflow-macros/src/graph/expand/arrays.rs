@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
-use super::assertions::assertion;
+use super::assertion::{Assertions, assertion};
+use super::assertions::{connected_ports, node_ports};
 use super::borders::{Element, elements};
 use super::paths::{operator_item, private_call};
 use crate::graph::index::{Index, Loop, Nodes, Place};
@@ -49,32 +50,35 @@ fn length(node: &Node) -> Option<TokenStream> {
 }
 
 /// Writes the checks of all arrays and loops.
-pub(super) fn assert_arrays(graph: &Graph) -> TokenStream {
-    let name = &graph.header.name;
+pub(super) fn assert_arrays(graph: &Graph) -> Assertions {
+    let (header, connected) = (&graph.header, connected_ports(graph));
     let arrays = graph.nodes.iter().enumerate().filter_map(|(index, node)| {
         let length = length(node)?;
         let at_node = |end: &End<'_>| graph.nodes.index_of(end.port) == Some(index);
         let mut ports: BTreeMap<String, TokenStream> = BTreeMap::new();
+        let mut depends = header.depends(&length);
         for end in ends(graph).filter(at_node) {
+            depends |= end.around.is_some_and(|around| header.depends_in_range(around));
             let reach = end.reach();
             ports.entry(unraw_name(&end.port.name)).or_default().extend(quote!(#reach,));
         }
         let ports = ports.into_iter().map(|(port, reached)| {
             quote!(::streamflow::__private::ReachedPort { port: #port, reached: &[#reached] })
         });
-        let args = quote!(<#name as ::streamflow::__private::GraphPorts>::NODES, #index, #length, &[#(#ports,)*]);
+        let this = node_ports(node, connected.get(index)?);
+        let args = quote!(&#this, #length, #depends, &[#(#ports,)*]);
         let check = private_call(Underline::one(node.name.span()), "check_array", args);
-        Some(assertion([("each_node_has_its_edges", check)]))
+        Some(assertion(graph, [("each_node_has_its_edges", check)]))
     });
     let indices = ends(graph).filter_map(|end| assert_index(graph, &end));
-    let arrays = arrays.chain(indices).chain(assert_loops(graph)).chain(assert_producers(graph));
-    arrays.chain(assert_spellings(graph)).collect()
+    let others = [assert_loops(graph), assert_producers(graph), assert_spellings(graph)];
+    arrays.chain(indices).chain(others).collect()
 }
 
 /// Writes the checks that the indices of an array at the ports of the graph are those of different nodes, or are spelled alike: the
 /// code of `borders.rs` takes the ports of each node once.
-fn assert_spellings(graph: &Graph) -> Vec<TokenStream> {
-    let mut checks = Vec::new();
+fn assert_spellings(graph: &Graph) -> Assertions {
+    let mut checks = Assertions::default();
     for node in graph.nodes.iter() {
         let (Some(length), array) = (length(node), node.unraw_name()) else { continue };
         let elements = elements(graph, &node.name);
@@ -88,7 +92,7 @@ fn assert_spellings(graph: &Graph) -> Vec<TokenStream> {
                 let args = quote!(#array, #length, #this_value, #before);
                 let check =
                     private_call(Underline::all(&this.index.written), "check_spelling", args);
-                checks.push(assertion([("a_node_has_one_spelling", check)]));
+                checks.extend([assertion(graph, [("a_node_has_one_spelling", check)])]);
             }
         }
     }
@@ -96,7 +100,7 @@ fn assert_spellings(graph: &Graph) -> Vec<TokenStream> {
 }
 
 /// Writes the check that an index that is a number is that of a node.
-fn assert_index(graph: &Graph, end: &End<'_>) -> Option<TokenStream> {
+fn assert_index(graph: &Graph, end: &End<'_>) -> Option<Assertions> {
     let Index { written, place, .. } = end.port.index.as_deref()?;
     if matches!(place, Place::FromVariable(_)) {
         return None;
@@ -106,11 +110,11 @@ fn assert_index(graph: &Graph, end: &End<'_>) -> Option<TokenStream> {
     let (at, _) = end.port.index.as_ref()?.reach(None);
     let args = quote!(#array, #length, #at);
     let check = private_call(Underline::all(written), "check_index", args);
-    Some(assertion([("the_index_is_that_of_a_node", check)]))
+    Some(assertion(graph, [("the_index_is_that_of_a_node", check)]))
 }
 
 /// Writes a check for each loop: that it has a turn, and that its indices are those of nodes. rustc underlines the range.
-fn assert_loops(graph: &Graph) -> Vec<TokenStream> {
+fn assert_loops(graph: &Graph) -> Assertions {
     let mut loops: BTreeMap<usize, (&Loop, TokenStream)> = BTreeMap::new();
     for end in ends(graph) {
         let Some(around) = end.around else { continue };
@@ -130,10 +134,13 @@ fn assert_loops(graph: &Graph) -> Vec<TokenStream> {
             },
         });
     }
-    let assertions = loops.into_values().map(|(Loop { start, end, .. }, turns)| {
+    let assertions = loops.into_values().map(|(around, turns)| {
+        let Loop { start, end, .. } = around;
         let underline = Underline::all(quote!(#start #end));
-        let check = private_call(underline, "check_loop", quote!(#start, #end, &[#turns]));
-        assertion([("each_turn_is_at_nodes", check)])
+        let depends = graph.header.depends_in_range(around);
+        let check =
+            private_call(underline, "check_loop", quote!(#start, #end, #depends, &[#turns]));
+        assertion(graph, [("each_turn_is_at_nodes", check)])
     });
     assertions.collect()
 }
@@ -156,9 +163,9 @@ struct Earlier {
 }
 
 /// Writes the checks that no input has several edges, for edges to arrays and in loops, and that no edge is there twice.
-fn assert_producers(graph: &Graph) -> Vec<TokenStream> {
+fn assert_producers(graph: &Graph) -> Assertions {
     let mut before: HashMap<(String, String), Vec<Earlier>> = HashMap::new();
-    let mut checks = Vec::new();
+    let mut checks = Assertions::default();
     let edges = graph.edges.iter().map(|edge| Arrival {
         end: End { port: &edge.input, around: edge.around.as_ref() },
         output: edge.output.to_string(),
@@ -182,7 +189,7 @@ fn assert_producers(graph: &Graph) -> Vec<TokenStream> {
             let text = end.port.to_string();
             let args = quote!(#text, #inputs, #port, #start, #last);
             let check = private_call(underline, "check_edges_of_loop", args);
-            checks.push(assertion([("each_turn_has_an_input", check)]));
+            checks.extend([assertion(graph, [("each_turn_has_an_input", check)])]);
         }
         let Some(reach) = end.reach() else { continue };
         let nodes = end.port.nodes(end.around);
@@ -194,19 +201,19 @@ fn assert_producers(graph: &Graph) -> Vec<TokenStream> {
         for Earlier { reach: earlier, output: producer, .. } in known.iter().filter(may_meet) {
             let args = quote!(#name, (#inputs, #port), #reach, #earlier, #producer);
             let check = private_call(underline, "check_second_of_array", args);
-            checks.push(assertion([("an_input_has_one_producer", check)]));
+            checks.extend([assertion(graph, [("an_input_has_one_producer", check)])]);
         }
         known.push(Earlier { nodes, reach, output, is_border });
     }
-    checks.extend(assert_different_edges(graph));
+    checks.extend([assert_different_edges(graph)]);
     checks
 }
 
 /// Writes the checks that no edge is there twice, for edges of arrays and in loops. The macro compares the others.
-fn assert_different_edges(graph: &Graph) -> Vec<TokenStream> {
+fn assert_different_edges(graph: &Graph) -> Assertions {
     let name = |port: &Port| (unraw_name(&port.node), unraw_name(&port.name));
     let mut before: HashMap<_, Vec<&Edge>> = HashMap::new();
-    let mut checks = Vec::new();
+    let mut checks = Assertions::default();
     for edge in &graph.edges {
         let known = before.entry((name(&edge.output), name(&edge.input))).or_default();
         let text = edge.to_string();
@@ -216,7 +223,7 @@ fn assert_different_edges(graph: &Graph) -> Vec<TokenStream> {
         {
             let check =
                 private_call(edge.underline(), "check_one_turn", quote!(#text, #start, #end));
-            checks.push(assertion([("the_edge_is_there_once", check)]));
+            checks.extend([assertion(graph, [("the_edge_is_there_once", check)])]);
         }
         for earlier in &*known {
             let is_single = |edge: &Edge| {
@@ -231,7 +238,7 @@ fn assert_different_edges(graph: &Graph) -> Vec<TokenStream> {
                 let (this, that) = (turning(edge), turning(earlier));
                 let args = quote!(#text, #this, #that);
                 let check = private_call(edge.underline(), "check_same_edge", args);
-                checks.push(assertion([("the_edge_is_there_once", check)]));
+                checks.extend([assertion(graph, [("the_edge_is_there_once", check)])]);
             }
         }
         known.push(edge);

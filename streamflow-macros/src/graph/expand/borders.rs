@@ -24,20 +24,21 @@ pub(super) fn expand_borders(graph: &Graph) -> TokenStream {
     let fields = nodes.iter().map(|node| idents::field(node));
     let bound = nodes.iter().map(|node| match node.element() {
         Some(_) => bind_elements(graph, node),
-        None => bind_node(node),
+        None => bind_node(graph, node),
     });
     let values = graph.ports.iter().filter(|port| !port.borders.is_empty()).map(|port| {
         let (name, mut borders) = (&port.name, port.borders.iter());
         let first = borders.next().map(|border| expand_border(graph, port, border));
-        let others = match port.side {
-            Side::Input => borders.map(|border| expand_border(graph, port, border)).collect(),
-            Side::Output => Vec::new(),
-        };
-        quote!(#name: #first #(.and(#others))*)
+        // An output has one border.
+        let all = borders.fold(quote!(#first), |all, border| {
+            let other = expand_border(graph, port, border);
+            quote!(::streamflow::__private::both(#all, #other))
+        });
+        quote!(#name: #all)
     });
     let is_whole = graph.ports.iter().all(|port| !port.borders.is_empty());
     let value = match is_whole {
-        true => quote!(#ports { #(#values,)* }),
+        true => quote!(#ports { #(#values,)* __streamflow: ::core::marker::PhantomData }),
         false => quote!(loop {}),
     };
     quote! {
@@ -120,8 +121,14 @@ fn bind_elements(graph: &Graph, node: &Node) -> TokenStream {
         let (name, at) = (element_name(&node.name, number), &index.written);
         quote!(let mut #name = ::streamflow::__private::take_ports(&mut #all, #at);)
     });
+    let ports = match node.element().filter(|element| graph.header.is_param(element)) {
+        Some(element) => {
+            quote!(|__node| <#element>::interface(__node, ::streamflow::__private::Wiring))
+        }
+        None => quote!(::streamflow::__private::ports),
+    };
     quote! {
-        let mut #all = ::streamflow::__private::each_ports(#field);
+        let mut #all = ::streamflow::__private::each_ports(#field, #ports);
         #(#elements)*
     }
 }

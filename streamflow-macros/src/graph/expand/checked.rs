@@ -4,7 +4,7 @@
 //! evaluated: see `streamflow/src/operator/checked.rs`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{PathArguments, Type, parse_quote};
 
@@ -17,11 +17,13 @@ use crate::graph::spans::first_and_last;
 /// types.
 pub(super) fn name_checked_types(graph: &mut Graph) -> TokenStream {
     let mut items = TokenStream::new();
-    for node in graph.nodes.iter_mut() {
-        let is_operator = is_operator(&graph.header, node);
+    let header = &graph.header;
+    // A constant and an alias can't name a generic parameter.
+    for node in graph.nodes.iter_mut().filter(|node| !header.depends(&node.ty)) {
+        let is_operator = is_operator(header, node);
         let has_arguments = has_arguments(&node.ty);
         if has_arguments {
-            items.extend(check_arguments(&graph.header, node));
+            items.extend(check_arguments(header, node));
         }
         let checked = node.element().unwrap_or(&node.ty);
         let check = operator_item(checked, "__STREAMFLOW_IS_OPERATOR");
@@ -31,7 +33,7 @@ pub(super) fn name_checked_types(graph: &mut Graph) -> TokenStream {
         });
         // A type with arguments and an array get an alias, which names no type if the check fails.
         if has_arguments || node.array.is_some() {
-            let (fitting, operator) = (node.ty.clone(), name_of(&graph.header, node));
+            let (fitting, operator) = (node.ty.clone(), name_of(header, node));
             items.extend(quote! {
                 #[allow(non_camel_case_types)]
                 type #operator = <::streamflow::__private::Fits<{ #is_operator }>
@@ -47,16 +49,33 @@ pub(super) fn name_checked_types(graph: &mut Graph) -> TokenStream {
 /// Returns the type of a node's field. rustc underlines a mistake at the user's type. If that type is no operator, the field has
 /// no type, and rustc reports no further error about the node.
 pub(super) fn node_type(header: &Header, node: &Node) -> TokenStream {
-    checked_type(header, node, "Type")
+    match header.depends(&node.ty) {
+        true => operator_item(&node.ty, "Made"),
+        false => checked_type(header, node, "Type"),
+    }
 }
 
 /// Returns the type of the value of a node's expression, as `node_type`.
 pub(super) fn value_type(header: &Header, node: &Node) -> TokenStream {
-    checked_type(header, node, "Value")
+    match header.depends(&node.ty) {
+        true => operator_item(&node.ty, "Value"),
+        false => checked_type(header, node, "Value"),
+    }
+}
+
+/// Returns the type of a node, as `node_type`.
+pub(super) fn own_type(header: &Header, node: &Node) -> TokenStream {
+    match header.depends(&node.ty) {
+        true => node.ty.to_token_stream(),
+        false => checked_type(header, node, "Itself"),
+    }
 }
 
 /// Returns the type of the value of each node of an array, as `node_type`.
 pub(super) fn element_value_type(header: &Header, node: &Node) -> TokenStream {
+    if header.depends(&node.ty) {
+        return operator_item(node.element().unwrap_or(&node.ty), "Value");
+    }
     let (element, is_operator) = (node.element().unwrap_or(&node.ty), is_operator(header, node));
     let (first, last) = first_and_last(element);
     let lead = quote_spanned!(first=> <);
@@ -66,7 +85,7 @@ pub(super) fn element_value_type(header: &Header, node: &Node) -> TokenStream {
 }
 
 /// Returns a type that belongs to a node, as `node_type`: an item of the library's trait `CheckedNode`.
-pub(super) fn checked_type(header: &Header, node: &Node, name: &str) -> TokenStream {
+fn checked_type(header: &Header, node: &Node, name: &str) -> TokenStream {
     let (ty, is_operator) = (&node.ty, is_operator(header, node));
     let (first, last) = first_and_last(ty);
     let lead = quote_spanned!(first=> <);

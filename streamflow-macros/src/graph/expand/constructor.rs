@@ -1,7 +1,7 @@
 //! The body of `new`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 
 use super::chunk::{self, Chunk};
 use super::idents::{
@@ -20,6 +20,9 @@ use crate::graph::parts::{NodeParts, Streams};
 /// that name.
 pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     let platform = hygienic_platform();
+    let checks = (graph.header.is_generic() && !graph.has_ports() && graph.has_checks()).then(
+        || quote_spanned!(graph.header.name.span()=> let () = const { <Self as ::streamflow::__private::GraphPorts>::CHECKED };),
+    );
     let left_out = graph.left_out.iter().map(|NodeParts { ty, value }| {
         let ty = ty.as_ref().map(|ty| quote!(let _: ::core::option::Option<#ty>;));
         let value = value.as_ref().map(evaluate_and_drop);
@@ -35,7 +38,14 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
         let (pool_ref, text) = (pool_ref(pool), pool.name.to_string());
         let function = Ident::new("stream_pool", pool.name.span());
         let is_used = graph.nodes_on(pool).next().is_some();
-        is_used.then(|| quote!(let #live = #platform.#function(#text, #pool_ref)?;))
+        let made = match graph.has_ports() {
+            true => {
+                let inside = inside();
+                quote!(#platform.#function(&#inside.node(#text), &#inside.pool(#text, #pool_ref)?)?)
+            }
+            false => quote!(#platform.#function(#text, #pool_ref)?),
+        };
+        is_used.then(|| quote!(let #live = #made;))
     });
     let single_stream = declare_single_stream(graph, &live_pools);
     let (pool_values, device_checks) = (pools::make_values(graph), assertions::verify_edges(graph));
@@ -49,6 +59,7 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     let nodes_taken_out = chunks.iter().map(Chunk::take_nodes_out);
     let fields = chunks.iter().flat_map(Chunk::fields);
     let fields: Vec<Ident> = fields.collect();
+    let marker = marker(graph);
     let made = match graph.has_ports() {
         true => finish_as_node(graph, &fields),
         false => {
@@ -56,6 +67,7 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
             quote! {
                 let mut #made_graph = Self {
                     #(#fields,)*
+                    #marker
                     __streamflow: ::streamflow::__private::GraphParts::new(#platform, #graph_params),
                 };
                 ::streamflow::__private::finish(&mut #made_graph)?;
@@ -64,6 +76,7 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
         }
     };
     quote! {
+        #checks
         #use_params
         #pool_values
         #device_checks
@@ -91,6 +104,7 @@ fn declare_single_stream(graph: &Graph, live_pools: &[Ident]) -> TokenStream {
         let options = options();
         return quote!(let #single_stream = ::core::clone::Clone::clone(#options.single_stream););
     }
+    let inner_streams = graph.nodes.iter().map(|node| operator_item(&node.ty, "OWN_STREAMS"));
     let streams =
         graph.nodes.iter().filter(|node| !matches!(node.attributes.streams, Streams::Adopt)).map(
             |node| {
@@ -108,7 +122,7 @@ fn declare_single_stream(graph: &Graph, live_pools: &[Ident]) -> TokenStream {
             },
         );
     quote! {
-        let #declared: ::core::primitive::usize = 0 #(+ #streams)*;
+        let #declared: ::core::primitive::usize = 0 #(+ #streams)* #(+ #inner_streams)*;
         let #single_stream = ::streamflow::__private::SingleStream::new(#declared);
     }
 }
@@ -118,16 +132,24 @@ fn declare_single_stream(graph: &Graph, live_pools: &[Ident]) -> TokenStream {
 fn finish_as_node(graph: &Graph, fields: &[Ident]) -> TokenStream {
     let (name, handle) = (&graph.header.name, handle::handle_name(graph));
     let (inside, params, path, options) = (inside(), graph_params(), path(), options());
+    let (_, arguments, _) = graph.header.generics.split_for_impl();
+    let (arguments, marker) = (arguments.as_turbofish(), marker(graph));
     quote! {
         ::streamflow::__private::GraphParams::add_graph(
             #options.params,
             #path,
             ::core::clone::Clone::clone(&#params),
-            #handle(#params),
+            #handle #arguments (#params, ::core::marker::PhantomData),
         );
         ::core::result::Result::Ok(::std::boxed::Box::new(#name {
             #(#fields,)*
+            #marker
             __streamflow: #inside.path(),
         }))
     }
+}
+
+/// Writes the field of the graph's struct that mentions the type parameters.
+fn marker(graph: &Graph) -> Option<TokenStream> {
+    graph.header.is_generic().then(|| quote!(__marker: ::core::marker::PhantomData,))
 }

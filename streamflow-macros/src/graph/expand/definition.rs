@@ -14,7 +14,8 @@ use crate::tokens::braced;
 pub(super) fn expand_struct(graph: &Graph, mermaid: &str, port_table: &TokenStream) -> TokenStream {
     let header = &graph.header;
     let (attributes, visibility, name) = (&header.attributes, &header.visibility, &header.name);
-    let keyword = &header.keyword;
+    let (keyword, generics) = (&header.keyword, &header.generics);
+    let clauses = &generics.where_clause;
     let nodes = graph.nodes.iter().map(|node| {
         let (name, node) = (&node.name, node_type(header, node));
         quote!(#name: #node)
@@ -25,13 +26,18 @@ pub(super) fn expand_struct(graph: &Graph, mermaid: &str, port_table: &TokenStre
         true => quote!(::std::string::String),
         false => quote!(::streamflow::__private::GraphParts),
     };
-    let fields = quote!(#(#nodes,)* __streamflow: #own,);
+    // Without this field, a type parameter that only expressions name would be unused.
+    let marker = header.is_generic().then(|| {
+        let marker = header.marker();
+        quote!(__marker: #marker,)
+    });
+    let fields = quote!(#(#nodes,)* #marker __streamflow: #own,);
     // The braces have the span of the struct's name: rustc shows it if another item has the same name.
     let fields = braced(name.span(), fields);
     quote! {
         #(#attributes)*
         #port_table
         #[doc = #picture]
-        #visibility #keyword #name #fields
+        #visibility #keyword #name #generics #clauses #fields
     }
 }

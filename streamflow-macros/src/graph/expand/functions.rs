@@ -6,6 +6,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
+use syn::Generics;
 
 /// An argument of a function: its name, its type, and what `new` passes.
 pub(super) struct Argument {
@@ -30,9 +31,11 @@ pub(super) struct Function {
 }
 
 impl Function {
-    /// Returns the function's definition. `#[inline(never)]` keeps the function's variables out of the stack frame of `new`.
-    pub(super) fn define(&self) -> TokenStream {
+    /// Returns the function's definition, with the parameters of the graph. `#[inline(never)]` keeps the function's variables out of
+    /// the stack frame of `new`.
+    pub(super) fn define(&self, generics: &Generics) -> TokenStream {
         let Self { name, arguments, returns, body } = self;
+        let (params, _, clauses) = generics.split_for_impl();
         let arguments = arguments.iter().map(|Argument { name, ty, .. }| quote!(#name: #ty));
         quote! {
             #[allow(
@@ -40,16 +43,17 @@ impl Function {
                 clippy::indexing_slicing
             )]
             #[inline(never)]
-            fn #name(#(#arguments,)*) -> #returns {
+            fn #name #params (#(#arguments,)*) -> #returns #clauses {
                 #body
             }
         }
     }
 
     /// Writes a call of the function.
-    pub(super) fn call(&self) -> TokenStream {
+    pub(super) fn call(&self, generics: &Generics) -> TokenStream {
         let values = self.arguments.iter().map(|argument| &argument.value);
-        let name = &self.name;
-        quote!(#name(#(#values,)*))
+        let (name, (_, arguments, _)) = (&self.name, generics.split_for_impl());
+        let arguments = arguments.as_turbofish();
+        quote!(#name #arguments (#(#values,)*))
     }
 }

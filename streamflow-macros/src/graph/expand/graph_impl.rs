@@ -1,7 +1,7 @@
 //! Writes the implementation of the trait `Graph`, by which schedulers see the graph.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 
 use super::paths::{operator_item, parenthesized};
@@ -11,8 +11,9 @@ use crate::graph::spans::first_and_last;
 
 /// Writes `impl Graph for Name`.
 pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
-    let name = &graph.header.name;
-    let text = name.unraw().to_string();
+    let (header, own) = (&graph.header, graph.header.own_type());
+    let text = header.name.unraw().to_string();
+    let (params, arguments, clauses) = header.generics.split_for_impl();
     let list = Ident::new("__streamflow_nodes", Span::mixed_site());
     let nodes = list_nodes(graph, &list);
     let fields = graph.nodes.iter().map(idents::field);
@@ -25,7 +26,7 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
         }
     });
     quote! {
-        impl ::streamflow::__private::Graph for #name {
+        impl #params ::streamflow::__private::Graph for #own #clauses {
             fn __streamflow_nodes<'__a>(
                 &'__a mut self,
                 #list: &mut ::std::vec::Vec<&'__a mut dyn ::streamflow::__private::AnyNode>,
@@ -58,9 +59,9 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
                 ::streamflow::__private::GraphParts::platform(&self.__streamflow)
             }
 
-            type Handle = #handle;
+            type Handle = #handle #arguments;
 
-            fn handle(&self) -> #handle {
+            fn handle(&self) -> #handle #arguments {
                 self.params()
             }
         }
@@ -68,8 +69,12 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
 }
 
 /// Writes a static that refers to the code of all operators, for the tests of the crate. So the kernels that the operators launch
-/// are a part of the test program, and `testing::kernels()` finds them even if no test makes the graph.
+/// are a part of the test program, and `testing::kernels()` finds them even if no test makes the graph. A graph with generic parameters has
+/// code only where it is made.
 pub(super) fn keep_for_tests(graph: &Graph) -> TokenStream {
+    if graph.header.is_generic() {
+        return TokenStream::new();
+    }
     let name = &graph.header.name;
     if graph.has_ports() {
         return quote! {
@@ -92,7 +97,7 @@ pub(super) fn keep_for_tests(graph: &Graph) -> TokenStream {
 /// Writes code that appends the nodes to `list` in the order in which they run. The nodes are in variables with their names.
 pub(super) fn list_nodes(graph: &Graph, list: &Ident) -> TokenStream {
     let chunks = graph.order.chunks(chunk::SIZE).map(|indices| {
-        let nodes = indices.iter().map(|&index| list_node(&graph.nodes[index], list));
+        let nodes = indices.iter().map(|&index| list_node(graph, &graph.nodes[index], list));
         quote! {
             {
                 let #list = &mut *#list;
@@ -109,10 +114,13 @@ pub(super) fn list_nodes(graph: &Graph, list: &Ident) -> TokenStream {
 
 /// Writes `list_nodes::<Type>(node, list)`. The call has the span of the node's type, so rustc reports a missing `impl Compute` at that
 /// type.
-fn list_node(node: &Node, list: &Ident) -> TokenStream {
+fn list_node(graph: &Graph, node: &Node, list: &Ident) -> TokenStream {
     let (name, ty) = (idents::field(node), &node.ty);
     let (first, last) = first_and_last(ty);
-    let ty = operator_item(ty, "__Checked");
+    let ty = match graph.header.depends(ty) {
+        true => ty.to_token_stream(),
+        false => operator_item(ty, "__Checked"),
+    };
     let path = quote_spanned!(first=> ::streamflow::__private::list_nodes::<);
     let end = quote_spanned!(last=> >);
     let args = parenthesized(last, quote!(#name, #list));

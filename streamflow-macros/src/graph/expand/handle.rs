@@ -3,7 +3,7 @@
 //! The macro can't see which operators have parameters, so the handle has a method for each node. The method returns a reference
 //! into a list that `new` fills, so the handle needs no field for each node.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Visibility;
 
@@ -28,14 +28,33 @@ pub(super) fn expand_handle(graph: &Graph) -> TokenStream {
     let nodes = graph.nodes.iter().filter(|node| node.has_accessors);
     let accessors = nodes.map(|node| expand_accessor(visibility, node));
     let loading = expand_loading(graph, &quote!(&self.0));
+    let (generics, marker, shown) =
+        (&graph.header.generics, graph.header.marker(), name.to_string());
+    let (params, arguments, clauses) = generics.split_for_impl();
+    let f = Ident::new("__f", Span::mixed_site());
+    // A derived implementation would require that the operators can be cloned.
     quote! {
         #[doc = #text]
-        #[derive(::core::clone::Clone, ::core::fmt::Debug)]
         #[allow(dead_code)]
-        #visibility struct #name(::streamflow::__private::GraphParams);
+        #visibility struct #name #generics (::streamflow::__private::GraphParams, #marker) #clauses;
+
+        impl #params ::core::clone::Clone for #name #arguments #clauses {
+            fn clone(&self) -> Self {
+                Self(::core::clone::Clone::clone(&self.0), ::core::marker::PhantomData)
+            }
+        }
+
+        impl #params ::core::fmt::Debug for #name #arguments #clauses {
+            fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                ::core::fmt::DebugTuple::finish(::core::fmt::DebugTuple::field(
+                    &mut ::core::fmt::Formatter::debug_tuple(#f, #shown),
+                    &self.0,
+                ))
+            }
+        }
 
         #[allow(dead_code, clippy::missing_errors_doc)]
-        impl #name {
+        impl #params #name #arguments #clauses {
             #loading
             #(#accessors)*
         }

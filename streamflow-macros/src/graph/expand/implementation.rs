@@ -2,18 +2,20 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::Visibility;
+use syn::{Type, Visibility};
 
 use super::idents::hygienic_platform;
 use super::paths::{operator_call, operator_item, parenthesized};
 use super::{constructor, handle, idents};
 use crate::graph::model::{Graph, Node};
+use crate::graph::parts::Header;
 use crate::graph::spans::first_and_last;
 
 /// Writes the constants, `new`, the methods that run the graph, and the accessors of the operators.
 pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenStream {
     let header = &graph.header;
-    let (visibility, name) = (&header.visibility, &header.name);
+    let (visibility, own) = (&header.visibility, header.own_type());
+    let (generics, type_arguments, clauses) = header.generics.split_for_impl();
     let params = header.params.iter().map(|param| {
         let (name, ty) = (&param.name, &param.ty);
         quote!(#name: #ty)
@@ -27,7 +29,7 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
     let (runs, diagrams) = (expand_runs(graph), expand_diagrams(visibility, mermaid, dot));
     let nodes = graph.nodes.iter().filter(|node| node.has_accessors);
     let accessors = nodes.map(|node| {
-        let shown = expand_accessor(visibility, node);
+        let shown = expand_accessor(header, node);
         let this = quote!(self);
         let changed = expand_accessor_mut(visibility, node, &quote!(&mut self), &this, &quote!('_));
         quote!(#shown #changed)
@@ -37,7 +39,7 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
     // This documentation is not written with one span for all lines: clippy would then not find its section `# Errors`.
     quote! {
         #[allow(dead_code, clippy::missing_errors_doc)]
-        impl #name {
+        impl #generics #own #clauses {
             /// Makes the operators, the stream pools and the edges between them. Nothing runs yet.
             ///
             /// # Errors
@@ -55,8 +57,8 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
 
             /// Sets the parameters of the operators, from any thread: a method for each node.
             #[must_use]
-            #visibility fn params(&self) -> #handle {
-                #handle(::core::clone::Clone::clone(::streamflow::__private::GraphParts::params(&self.__streamflow)))
+            #visibility fn params(&self) -> #handle #type_arguments {
+                #handle(::core::clone::Clone::clone(::streamflow::__private::GraphParts::params(&self.__streamflow)), ::core::marker::PhantomData)
             }
 
             #loading
@@ -129,7 +131,8 @@ pub(super) fn expand_diagrams(visibility: &Visibility, mermaid: &str, dot: &str)
 
 /// Writes the accessor of a node's operator, as `source1()`. Its spans are those of the node's type, unchanged, since rustc's message
 /// else mentions the macro.
-pub(super) fn expand_accessor(visibility: &Visibility, node: &Node) -> TokenStream {
+pub(super) fn expand_accessor(header: &Header, node: &Node) -> TokenStream {
+    let visibility = &header.visibility;
     let (docs, name, ty) = (&node.attributes.docs, &node.name, &node.ty);
     let text = match node.element() {
         Some(_) => format!("The operators of the array `{}`, in order.", node.unraw_name()),
@@ -139,12 +142,22 @@ pub(super) fn expand_accessor(visibility: &Visibility, node: &Node) -> TokenStre
     let (this, field) = (Ident::new("self", first), idents::field(node));
     let operator = quote_spanned!(last=> & #this.#field);
     let shown = operator_call(ty, "__streamflow_shown", operator);
+    let lent = |ty: &Type| match header.is_param(ty) {
+        true => {
+            let shown = operator_item(ty, "Shown");
+            quote!(#shown<'_>)
+        }
+        false => quote!(&#ty),
+    };
     let (returned, shown) = match node.element() {
-        Some(element) => (
-            quote_spanned!(last=> ::std::vec::IntoIter<&#element>),
-            quote!(::core::iter::IntoIterator::into_iter(#shown)),
-        ),
-        None => (quote!(&#ty), shown),
+        Some(element) => {
+            let lent = lent(element);
+            (
+                quote_spanned!(last=> ::std::vec::IntoIter<#lent>),
+                quote!(::core::iter::IntoIterator::into_iter(#shown)),
+            )
+        }
+        None => (lent(ty), shown),
     };
     let blank = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
     quote! {

@@ -2,9 +2,11 @@
 
 mod again;
 mod arrays;
+mod assertion;
 mod assertions;
 mod borders;
 mod checked;
+mod checks;
 mod chunk;
 mod conditions;
 mod constructor;
@@ -28,6 +30,8 @@ pub(super) use paths::operator_item;
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use self::checks::Checks;
+use super::generics;
 use super::model::Graph;
 
 /// Writes all items of a graph.
@@ -35,6 +39,7 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
     // The diagrams are drawn first, since they show the types as the user wrote them: `name_checked_types` replaces some by
     // aliases.
     let (mermaid, dot) = (diagram::draw_mermaid(&graph), diagram::draw_dot(&graph));
+    generics::outlive_ticks(&mut graph);
     let checked = checked::name_checked_types(&mut graph);
     let graph = &graph;
     let part = graph.has_ports().then(|| part::port_items(graph, true));
@@ -46,50 +51,41 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
             let (types, ports) = (&items.types, part::expand_ports(graph, items));
             let structs = part::expand_structs(graph);
             let methods = part::expand_methods(graph, &mermaid, &dot);
-            (methods, part::expand_impls(graph, items), Some(quote!(#types #ports #structs)))
+            (
+                methods,
+                part::expand_impls(graph, items, graph.has_checks()),
+                Some(quote!(#types #ports #structs)),
+            )
         }
         None => {
             let methods = implementation::expand_methods(graph, &mermaid, &dot);
-            (methods, graph_impl::expand_graph_impl(graph), None)
+            let interfaces = &graph.header.implements;
+            // The macro has reported these. The code uses them, so that rustc does not report their imports as unused.
+            let named =
+                (!interfaces.is_empty()).then(|| quote!(fn _named<T: #(#interfaces)+*>() {}));
+            (quote!(#methods #named), graph_impl::expand_graph_impl(graph), None)
         }
     };
     let handle = handle::expand_handle(graph);
-    // After a mistake, some assertions would fail because of that mistake, so none are written: see "Where each check is" in
-    // `graph/mod.rs`.
-    let has_assertions = graph.is_sound && !graph.has_unknown_nodes;
-    let node_assertions = has_assertions.then(|| assertions::assert_nodes(graph));
-    let worker_assertions = has_assertions.then(|| assertions::assert_workers(graph));
-    let array_assertions = has_assertions.then(|| arrays::assert_arrays(graph));
-    let policy_assertions = has_assertions.then(|| assertions::assert_policies(graph));
-    let single_nodes = has_assertions.then(|| assertions::assert_single_nodes(graph));
-    let condition_assertions = has_assertions.then(|| assertions::assert_conditions(graph));
-    let pool_assertions = has_assertions.then(|| assertions::assert_pools(graph));
-    let pool_use_assertions = has_assertions.then(|| assertions::assert_pool_uses(graph));
-    let operators = has_assertions.then(|| graph_impl::keep_for_tests(graph));
-    let edge_assertions = has_assertions.then(|| assertions::assert_edges(graph));
-    // The assertions of pools and edges name the pools' constants, which exist only inside of the block. The assertions of nodes
-    // name only the operators' types, so they are outside.
+    let Checks { of_pools, others } = match graph.has_checks() {
+        true => checks::check_graph(graph),
+        false => Checks::default(),
+    };
+    let operators = graph.has_checks().then(|| graph_impl::keep_for_tests(graph));
     quote! {
         #[allow(non_local_definitions)]
         const _: () = {
             #pools
             #implementation
             #graph_impl
-            #pool_assertions
-            #pool_use_assertions
-            #edge_assertions
+            #of_pools
             #operators
         };
         #checked
         #definition
         #structs
         #handle
-        #node_assertions
-        #worker_assertions
-        #array_assertions
-        #single_nodes
-        #policy_assertions
-        #condition_assertions
+        #others
     }
 }
 
@@ -103,7 +99,7 @@ pub(super) fn expand_api(graph: &Graph) -> TokenStream {
         let items = part::port_items(graph, false);
         let (types, structs) = (&items.types, part::expand_structs(graph));
         let methods = part::expand_methods(graph, &mermaid, &dot);
-        let impls = part::expand_impls(graph, &items);
+        let impls = part::expand_impls(graph, &items, false);
         return quote!(#types #definition #structs #methods #impls #handle);
     }
     let implementation = implementation::expand_methods(graph, &mermaid, &dot);

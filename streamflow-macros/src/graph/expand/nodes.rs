@@ -48,15 +48,18 @@ impl Chunk<'_> {
             self.nodes.iter().map(|&(index, node)| make_node(graph, index, node, live_pools));
         let (making, failed) = (making(), failed());
         let (take_conditions_out, taken) = (self.take_conditions_out(), self.take_values_out());
+        let generics = &graph.header.generics;
+        let (marker, (_, type_arguments, clauses)) =
+            (graph.header.marker(), generics.split_for_impl());
         let function = Function {
             name: hygienic("make_nodes", self.index),
             arguments: self.arguments(graph, live_pools),
-            returns: quote!(::core::result::Result<#holder, ::streamflow::__private::Error>),
+            returns: quote!(::core::result::Result<#holder #type_arguments, ::streamflow::__private::Error>),
             body: quote! {
                 #take_conditions_out
                 #taken
                 let mut #failed = ::core::option::Option::None;
-                let mut #making = #begun { #(#nones,)* __sized: () };
+                let mut #making = #begun { #(#nones,)* __sized: ::core::marker::PhantomData };
                 let _ = true #(&& #calls)*;
                 match #complete(#making) {
                     ::core::option::Option::Some(#made) => ::core::result::Result::Ok(#made),
@@ -70,27 +73,31 @@ impl Chunk<'_> {
         // without a check.
         let complete = Function {
             name: complete,
-            arguments: vec![Argument::new(making.clone(), begun.to_token_stream(), quote!())],
-            returns: quote!(::core::option::Option<#holder>),
+            arguments: vec![Argument::new(
+                making.clone(),
+                quote!(#begun #type_arguments),
+                quote!(),
+            )],
+            returns: quote!(::core::option::Option<#holder #type_arguments>),
             body: quote! {
                 match #making {
                     #begun { #(#somes,)* .. } => {
-                        ::core::option::Option::Some(#holder { #(#fields,)* __sized: () })
+                        ::core::option::Option::Some(#holder { #(#fields,)* __sized: ::core::marker::PhantomData })
                     }
                     #making => ::core::option::Option::None,
                 }
             },
         };
-        let (define, call) = (function.define(), function.call());
-        let define_complete = complete.define();
+        let (define, call) = (function.define(generics), function.call(generics));
+        let define_complete = complete.define(generics);
         let nodes = hygienic("nodes", self.index);
         // The last field of each struct is `__sized`, since the size of a struct is known if that of its last field is. If the
         // last field had a type that is no operator, rustc would also report its size, at each use of the struct.
         quote! {
             #[allow(non_camel_case_types, dead_code)]
-            struct #holder { #(#types,)* __sized: () }
+            struct #holder #generics #clauses { #(#types,)* __sized: #marker }
             #[allow(non_camel_case_types, dead_code)]
-            struct #begun { #(#options,)* __sized: () }
+            struct #begun #generics #clauses { #(#options,)* __sized: #marker }
             #define_complete
             #define
             let mut #made = #call?;

@@ -11,24 +11,25 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::Lifetime;
 use syn::ext::IdentExt;
 
 use super::borders::expand_borders;
-use super::checked::checked_type;
+use super::checked::own_type;
 use super::graph_impl::list_nodes;
 use super::idents::{hygienic_platform, inside, named};
 use super::paths::{operator_item, parenthesized};
 use super::{constructor, handle, idents, implementation};
-use crate::graph::model::Graph;
+use crate::graph::model::{Graph, Node};
 use crate::graph::parts::{OnFailure, Side, Streams};
 use crate::graph::spans::first_and_last;
-use crate::operator::{PortItems, expand_graph_ports};
+use crate::operator::{PortItems, Promise, expand_graph_ports, implement_interface};
 
 /// Returns the items of the graph's ports.
 pub(in crate::graph) fn port_items(graph: &Graph, checks: bool) -> PortItems {
     let header = &graph.header;
     let ports = graph.ports.iter().map(|port| &port.declared);
-    expand_graph_ports(&header.name, &header.visibility, ports, checks)
+    expand_graph_ports(&header.name, &header.visibility, &header.generics, ports, checks)
 }
 
 /// Writes the struct with the ports.
@@ -36,19 +37,29 @@ pub(super) fn expand_ports(graph: &Graph, items: &PortItems) -> TokenStream {
     let (visibility, ports) = (&graph.header.visibility, named(graph, "_Ports"));
     let text =
         format!("The ports of [`{}`], for the edges of a graph around it.", graph.header.name);
-    let fields = &items.fields;
+    let (fields, marker) = (&items.fields, graph.header.marker());
+    let generics = graph.header.with_lifetime(&life("'__a"));
+    let clauses = &generics.where_clause;
     quote! {
         #[doc = #text]
         #[allow(dead_code, missing_debug_implementations, non_camel_case_types)]
-        #visibility struct #ports<'a> { #(#fields)* }
+        #visibility struct #ports #generics #clauses {
+            #(#fields)*
+            #[doc(hidden)]
+            __streamflow: #marker,
+        }
     }
 }
 
 /// Writes the struct with the parameters, and the struct with the accessors that change operators.
 pub(super) fn expand_structs(graph: &Graph) -> TokenStream {
     let header = &graph.header;
-    let (visibility, name) = (&header.visibility, &header.name);
+    let (visibility, name, own) = (&header.visibility, &header.name, header.own_type());
     let (new, changed) = (named(graph, "_New"), named(graph, "Mut"));
+    let (generics, marker) = (&header.generics, header.marker());
+    let clauses = &generics.where_clause;
+    let lent = header.with_lifetime(&life("'__a"));
+    let (lent_params, lent_arguments, _) = lent.split_for_impl();
     let params = header.params.iter().map(|param| {
         let (name, ty) = (&param.name, &param.ty);
         quote!(#name: #ty)
@@ -59,20 +70,23 @@ pub(super) fn expand_structs(graph: &Graph) -> TokenStream {
     let accessors = graph.nodes.iter().filter(|node| node.has_accessors);
     let accessors = accessors.map(|node| {
         let this = quote!(::streamflow::__private::Lent::get(self.0));
-        implementation::expand_accessor_mut(visibility, node, &quote!(self), &this, &quote!('a))
+        implementation::expand_accessor_mut(visibility, node, &quote!(self), &this, &quote!('__a))
     });
     quote! {
         #[doc = #text]
         #[allow(dead_code, missing_debug_implementations, non_camel_case_types)]
         #[must_use = "a graph with ports is a node of another graph"]
-        #visibility struct #new { #(#params,)* }
+        #visibility struct #new #generics #clauses {
+            #(#params,)*
+            __streamflow: #marker,
+        }
 
         #[doc = #text_mut]
         #[allow(dead_code, missing_debug_implementations)]
-        #visibility struct #changed<'a>(::streamflow::__private::Lent<'a, #name>);
+        #visibility struct #changed #lent (::streamflow::__private::Lent<'__a, #own>) #clauses;
 
         #[allow(dead_code)]
-        impl<'a> #changed<'a> {
+        impl #lent_params #changed #lent_arguments #clauses {
             #(#accessors)*
         }
     }
@@ -81,7 +95,8 @@ pub(super) fn expand_structs(graph: &Graph) -> TokenStream {
 /// Writes `new`, the diagrams and the accessors.
 pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenStream {
     let header = &graph.header;
-    let (visibility, name, made) = (&header.visibility, &header.name, named(graph, "_New"));
+    let (visibility, own, made) = (&header.visibility, header.own_type(), named(graph, "_New"));
+    let (generics, type_arguments, clauses) = header.generics.split_for_impl();
     let params = header.params.iter().map(|param| {
         let (name, ty) = (&param.name, &param.ty);
         quote!(#name: #ty)
@@ -91,15 +106,15 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
     let new = quote_spanned!(span=> fn new);
     let arguments = parenthesized(span, quote!(#(#params,)*));
     let accessors = graph.nodes.iter().filter(|node| node.has_accessors);
-    let accessors = accessors.map(|node| implementation::expand_accessor(visibility, node));
+    let accessors = accessors.map(|node| implementation::expand_accessor(header, node));
     let diagrams = implementation::expand_diagrams(visibility, mermaid, dot);
     quote! {
         #[allow(dead_code)]
-        impl #name {
+        impl #generics #own #clauses {
             /// Returns the value of a node of this type: the graph's parameters. The graph around it makes the nodes.
             #[allow(clippy::too_many_arguments, clippy::new_ret_no_self)]
-            #visibility #new #arguments -> #made {
-                #made { #(#names,)* }
+            #visibility #new #arguments -> #made #type_arguments {
+                #made { #(#names,)* __streamflow: ::core::marker::PhantomData }
             }
 
             #diagrams
@@ -110,8 +125,12 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
 
 /// Writes the implementation by which a harness runs this graph without another graph.
 fn expand_value(graph: &Graph) -> TokenStream {
-    let name = &graph.header.name;
+    let header = &graph.header;
+    let (own, (generics, arguments, clauses)) =
+        (header.own_type(), header.generics.split_for_impl());
     let [new, ports_type] = ["_New", "_Ports"].map(|end| named(graph, end));
+    let ports_generics = header.with_lifetime(&life("'_"));
+    let (_, ports_arguments, _) = ports_generics.split_for_impl();
     let (ports, visitor) = (mixed("__ports"), mixed("__visitor"));
     let visits = graph.ports.iter().map(|port| {
         let name = &port.name;
@@ -122,12 +141,12 @@ fn expand_value(graph: &Graph) -> TokenStream {
     });
     quote! {
         #[diagnostic::do_not_recommend]
-        impl ::streamflow::__private::GraphValue for #new {
-            type Graph = #name;
+        impl #generics ::streamflow::__private::GraphValue for #new #arguments #clauses {
+            type Graph = #own;
 
-            fn __streamflow_visit<V: ::streamflow::__private::VisitPorts>(
-                #ports: &mut #ports_type<'_>,
-                #visitor: &mut V,
+            fn __streamflow_visit<__V: ::streamflow::__private::VisitPorts>(
+                #ports: &mut #ports_type #ports_arguments,
+                #visitor: &mut __V,
             ) {
                 #(#visits)*
             }
@@ -136,17 +155,32 @@ fn expand_value(graph: &Graph) -> TokenStream {
 }
 
 /// Writes the implementations by which another graph makes this one as a node.
-pub(super) fn expand_impls(graph: &Graph, items: &PortItems) -> TokenStream {
+pub(super) fn expand_impls(graph: &Graph, items: &PortItems, has_checks: bool) -> TokenStream {
     let header = &graph.header;
-    let (name, text) = (&header.name, header.name.unraw().to_string());
-    let [new, ports, changed] = ["_New", "_Ports", "Mut"].map(|end| named(graph, end));
+    let (own, text) = (header.own_type(), header.name.unraw().to_string());
+    let [new_name, ports_name, changed_name] =
+        ["_New", "_Ports", "Mut"].map(|end| named(graph, end));
+    let (generics, type_arguments, clauses) = header.generics.split_for_impl();
+    let predicates = clauses.map(|clause| clause.predicates.iter()).into_iter().flatten();
+    let new = quote!(#new_name #type_arguments);
+    let with_life = |name: &Ident, written: &str| {
+        let generics = header.with_lifetime(&life(written));
+        let (_, arguments, _) = generics.split_for_impl();
+        quote!(#name #arguments)
+    };
+    let [changed, changed_here] = ["'__a", "'_"].map(|life| with_life(&changed_name, life));
+    let [ports, ports_here, ports_static] =
+        ["'__a", "'_", "'static"].map(|life| with_life(&ports_name, life));
     let (handle, platform) = (handle::handle_name(graph), hygienic_platform());
     let PortItems { inputs, outputs, impls, .. } = items;
-    let adopts = |streams: &Streams| matches!(streams, Streams::Adopt);
-    let streams = graph.nodes.iter().filter(|node| !adopts(&node.attributes.streams));
-    let streams = streams.map(|node| operator_item(&node.ty, "STREAMS"));
-    let on_pool = graph.nodes.iter().filter(|node| !adopts(&node.attributes.streams));
-    let uses_pool = on_pool.map(|node| operator_item(&node.ty, "USES_POOL"));
+    let is_of_node = |node: &&Node| matches!(node.attributes.streams, Streams::OwnPool);
+    let is_of_graph = |node: &&Node| matches!(node.attributes.streams, Streams::Pool(_));
+    let of_node: Vec<&Node> = graph.nodes.iter().filter(is_of_node).collect();
+    let streams = of_node.iter().map(|node| operator_item(&node.ty, "STREAMS"));
+    let uses_pool = of_node.iter().map(|node| operator_item(&node.ty, "USES_POOL"));
+    let of_graph = graph.nodes.iter().filter(is_of_graph);
+    let own_streams = of_graph.map(|node| operator_item(&node.ty, "STREAMS"));
+    let inner_streams = graph.nodes.iter().map(|node| operator_item(&node.ty, "OWN_STREAMS"));
     let goes_on = graph.nodes.iter().any(|node| {
         matches!(node.attributes.on_failure, Some(OnFailure::Skip | OnFailure::Restart { .. }))
     });
@@ -154,26 +188,40 @@ pub(super) fn expand_impls(graph: &Graph, items: &PortItems) -> TokenStream {
     let stays = graph.nodes.iter().map(|node| operator_item(&node.ty, "STAYS"));
     let ends = graph.nodes.iter().map(|node| {
         let (_, last) = first_and_last(&node.ty);
-        let ty = checked_type(header, node, "Itself");
+        let ty = own_type(header, node);
         quote_spanned!(last=> #ty: ::streamflow::__private::NotMadeOfItself)
     });
     let params: Vec<&Ident> = header.params.iter().map(|param| &param.name).collect();
     let body = constructor::expand_new(graph);
-    let made = quote!(::std::boxed::Box<#name>);
+    let made = quote!(::std::boxed::Box<#own>);
     let error = quote!(::streamflow::__private::Error);
     let (make, options) = (Ident::new("__streamflow_make", Span::mixed_site()), idents::options());
     let (path, value) = (idents::path(), mixed("__value"));
+    let (node, failed) = (mixed("__made"), mixed("__failed"));
     let inside = inside();
     let fields: Vec<Ident> = graph.nodes.iter().map(idents::field).collect();
     let list = mixed("__list");
     let nodes = list_nodes(graph, &list);
     let (borders, of_value) = (expand_borders(graph), expand_value(graph));
+    let checked = (header.is_generic() && has_checks).then(|| {
+        quote_spanned! {header.name.span()=>
+            const CHECKED: () = <Self as ::streamflow::__private::GraphPorts>::CHECKED;
+        }
+    });
+    let promises = graph.ports.iter();
+    let promises = promises
+        .map(|port| Promise { name: &port.name, is_input: port.side == Side::Input })
+        .collect::<Vec<_>>();
+    let interfaces = header.implements.iter();
+    let interfaces = interfaces
+        .map(|interface| implement_interface(interface, &header.generics, &own, &promises));
     quote! {
         #impls
+        #(#interfaces)*
         #of_value
 
         #[allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)]
-        impl #name { fn #make(
+        impl #generics #own #clauses { fn #make(
             #value: #new,
             #path: &::core::primitive::str,
             platform: &::streamflow::__private::Platform,
@@ -181,82 +229,89 @@ pub(super) fn expand_impls(graph: &Graph, items: &PortItems) -> TokenStream {
         ) -> ::core::result::Result<#made, #error> {
             let #platform = platform;
             let #inside = ::streamflow::__private::Inside::new(#path, &#options);
-            let #new { #(#params,)* } = #value;
+            let #new_name { #(#params,)* .. } = #value;
             #body
         } }
 
         #[diagnostic::do_not_recommend]
-        impl ::streamflow::__private::NodeType for #name {
+        impl #generics ::streamflow::__private::NodeType for #own #clauses {
             const NAME: &'static ::core::primitive::str = #text;
             const INPUTS: &'static [::streamflow::__private::PortInfo] = &[#(#inputs,)*];
             const OUTPUTS: &'static [::streamflow::__private::PortInfo] = &[#(#outputs,)*];
             const STREAMS: ::core::primitive::usize = 0 #(+ #streams)*;
+            const OWN_STREAMS: ::core::primitive::usize = 0 #(+ #own_streams)* #(+ #inner_streams)*;
             const STAYS: ::core::primitive::bool = false #(|| #stays)*;
-            const USES_POOL: ::core::primitive::bool = false #(|| #uses_pool)*;
+            const USES_POOL: ::core::primitive::bool = Self::OWN_STREAMS > 0 #(|| #uses_pool)*;
             const GOES_ON: ::core::primitive::bool = #goes_on #(|| #inner_goes_on)*;
             const IS_GRAPH: ::core::primitive::bool = true;
+            #checked
             type Value = #new;
-            type Params = #handle;
+            type Params = #handle #type_arguments;
             type __Checked = Self;
             type __Node = #made;
             type Made = #made;
-            type Shown<'a> = &'a Self;
-            type Mut<'a> = #changed<'a>;
-            type __Ports = #ports<'static>;
+            type Shown<'__a> = &'__a Self;
+            type Mut<'__a> = #changed;
+            type __Ports = #ports_static;
 
             fn __streamflow_make_node(
-                value: #new,
-                made: &mut ::core::option::Option<#made>,
-                failed: &mut ::core::option::Option<#error>,
-                name: &::core::primitive::str,
-                platform: &::streamflow::__private::Platform,
-                options: ::streamflow::__private::NodeOptions<'_>,
+                #value: #new,
+                #node: &mut ::core::option::Option<#made>,
+                #failed: &mut ::core::option::Option<#error>,
+                #path: &::core::primitive::str,
+                #platform: &::streamflow::__private::Platform,
+                #options: ::streamflow::__private::NodeOptions<'_>,
             ) -> ::core::primitive::bool {
-                ::streamflow::__private::store_made(#name::#make(value, name, platform, options), made, failed)
+                let #value = Self::#make(#value, #path, #platform, #options);
+                ::streamflow::__private::store_made(#value, #node, #failed)
             }
 
-            fn __streamflow_shown(made: &#made) -> &Self {
-                made
+            fn __streamflow_shown(#node: &#made) -> &Self {
+                #node
             }
 
-            fn __streamflow_shown_mut(made: &mut #made) -> #changed<'_> {
-                #changed(::streamflow::__private::Lent::new(made))
+            fn __streamflow_shown_mut(#node: &mut #made) -> #changed_here {
+                #changed_name(::streamflow::__private::Lent::new(#node))
             }
         }
 
         #[diagnostic::do_not_recommend]
         #[allow(trivial_bounds)]
-        impl ::streamflow::__private::NotMadeOfItself for #name where #(#ends,)* {}
+        impl #generics ::streamflow::__private::NotMadeOfItself for #own where #(#predicates,)* #(#ends,)* {}
 
-        impl ::streamflow::__private::MadeNode for #made {
-            type Ports<'a> = #ports<'a>;
+        impl #generics ::streamflow::__private::MadeNode for #made #clauses {
+            type Ports<'__a> = #ports;
 
             #[allow(
             unused, clippy::all, clippy::pedantic, clippy::arithmetic_side_effects,
             clippy::indexing_slicing
         )]
-            fn ports(&mut self) -> #ports<'_> {
+            fn ports(&mut self) -> #ports_here {
                 #borders
             }
         }
 
-        impl ::streamflow::__private::Restartable for #made {
+        impl #generics ::streamflow::__private::Restartable for #made #clauses {
             type Value = #new;
 
             fn restart_by(&mut self, _: ::streamflow::__private::OperatorFactory<#new>) {}
         }
 
         #[diagnostic::do_not_recommend]
-        impl ::streamflow::__private::RunsAsNode for #name {
+        impl #generics ::streamflow::__private::RunsAsNode for #own #clauses {
             fn list<'__a>(
-                made: &'__a mut #made,
+                #node: &'__a mut #made,
                 #list: &mut ::std::vec::Vec<&'__a mut dyn ::streamflow::__private::AnyNode>,
             ) {
-                let Self { #(#fields,)* .. } = &mut **made;
+                let Self { #(#fields,)* .. } = &mut **#node;
                 #nodes
             }
         }
     }
+}
+
+fn life(name: &str) -> Lifetime {
+    Lifetime::new(name, Span::call_site())
 }
 
 fn mixed(name: &str) -> Ident {

@@ -7,7 +7,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-use super::idents::green;
+use super::idents::{green, inside};
 use super::paths::{operator_item, pool_ref, private_call, typed_pool};
 use crate::expression::{evaluate, written};
 use crate::graph::model::{Graph, Node};
@@ -30,6 +30,7 @@ pub(super) fn expand_constants(graph: &Graph) -> TokenStream {
             return quote!(#(#docs)* const #name: #ty = #description; #typed);
         };
         let function = match kind {
+            PoolKind::Streams if graph.has_ports() => "check_streams_inside",
             PoolKind::Streams => "check_streams",
             PoolKind::GreenContexts => "check_green",
         };
@@ -103,6 +104,13 @@ pub(super) fn make_values(graph: &Graph) -> TokenStream {
 
 fn verify(graph: &Graph, pool: &Pool) -> TokenStream {
     let (text, pool_ref) = (pool.name.to_string(), pool_ref(pool));
+    let text = match graph.has_ports() {
+        true => {
+            let inside = inside();
+            quote!(&#inside.node(#text))
+        }
+        false => quote!(#text),
+    };
     if graph.nodes_on(pool).next().is_some() {
         let needs = needs(graph, pool);
         return quote!(::streamflow::__private::verify_pool(#text, #pool_ref, &[#needs])?;);

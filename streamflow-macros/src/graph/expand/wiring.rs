@@ -101,10 +101,12 @@ fn run_statements(graph: &Graph, index: usize, statements: &[Statement]) -> Toke
     if !statements.iter().all(is_in_function) {
         return chunk::run_in_closure(&body);
     }
+    let generics = &graph.header.generics;
+    let (_, arguments, _) = generics.split_for_impl();
     let chunks: BTreeSet<usize> = nodes.into_iter().map(|node| node / chunk::SIZE).collect();
     let arguments = chunks.into_iter().map(|chunk| {
         let (nodes, holder) = (hygienic("nodes", chunk), hygienic("Nodes", chunk));
-        Argument::new(nodes.clone(), quote!(&mut #holder), nodes.to_token_stream())
+        Argument::new(nodes.clone(), quote!(&mut #holder #arguments), nodes.to_token_stream())
     });
     let inside = graph.has_ports().then(|| {
         let (name, ty) = (idents::inside(), quote!(::streamflow::__private::Inside<'_>));
@@ -116,7 +118,7 @@ fn run_statements(graph: &Graph, index: usize, statements: &[Statement]) -> Toke
         returns: quote!(()),
         body,
     };
-    let (define, call) = (function.define(), function.call());
+    let (define, call) = (function.define(generics), function.call(generics));
     quote!(#define #call;)
 }
 
@@ -130,7 +132,7 @@ fn bind_ports(graph: &Graph, nodes: impl Iterator<Item = usize>) -> TokenStream 
     let chunks = by_chunk.into_iter().map(|(chunk, nodes)| {
         let (holder, made) = (hygienic("Nodes", chunk), hygienic("nodes", chunk));
         let fields = nodes.iter().map(|node| idents::field(node));
-        let ports = nodes.iter().map(|node| bind_node(node));
+        let ports = nodes.iter().map(|node| bind_node(graph, node));
         quote! {
             let #holder { #(#fields,)* .. } = &mut *#made;
             #(#ports)*
@@ -140,10 +142,20 @@ fn bind_ports(graph: &Graph, nodes: impl Iterator<Item = usize>) -> TokenStream 
 }
 
 /// Writes `let mut a = ports(a);` for a node. The ports of an array become a slice, since rustc lends two elements of a slice, as
-/// `a[i].out` and `a[i + 1].in`, at once.
-pub(super) fn bind_node(node: &Node) -> TokenStream {
+/// `a[i].out` and `a[i + 1].in`, at once. The ports of a type parameter are those of its interface.
+pub(super) fn bind_node(graph: &Graph, node: &Node) -> TokenStream {
     let (name, field) = (&node.name, idents::field(node));
-    let ports = quote_spanned!(field.span()=> ::streamflow::__private::ports(#field));
+    let (ty, span) = (node.element().unwrap_or(&node.ty), field.span());
+    let ports = match (graph.header.is_param(ty), node.element()) {
+        (false, _) => quote_spanned!(span=> ::streamflow::__private::ports(#field)),
+        (true, None) => {
+            quote_spanned!(span=> <#ty>::interface(#field, ::streamflow::__private::Wiring))
+        }
+        (true, Some(_)) => {
+            let each = quote_spanned!(span=> |__node| <#ty>::interface(__node, ::streamflow::__private::Wiring));
+            quote_spanned!(span=> #field.iter_mut().map(#each).collect::<::std::vec::Vec<_>>())
+        }
+    };
     let as_slice = node.element().map(|_| quote!(let #name = &mut #name[..];));
     quote!(let mut #name = #ports; #as_slice)
 }

@@ -10,6 +10,8 @@ use super::port::can_be_raw;
 use crate::diagnostic::Errors;
 use crate::graph::parts::{Side, unraw_name};
 use crate::graph::syntax::{BrokenStatement, PortStatement, Statement};
+use crate::operator::PortOptions;
+use crate::tokens::{spelled_tokens, split};
 
 /// Returns the side of the port that a statement declares, or `None` if it declares no port. A node may be called `input`: then `.`
 /// follows.
@@ -44,6 +46,44 @@ fn skip_options(input: ParseStream<'_>) -> syn::Result<Option<TokenTree>> {
     input.peek(token::Paren).then(|| input.parse()).transpose()
 }
 
+/// Reads the options in parentheses: `(many, optional)`.
+fn read_options(group: &TokenTree, side: Side, errors: &mut Errors) -> PortOptions {
+    let mut options = PortOptions::default();
+    let TokenTree::Group(list) = group else { return options };
+    if side == Side::Output {
+        errors.at(
+            group,
+            "an output of a graph has no options: any number of inputs may read it; remove this",
+        );
+        return options;
+    }
+    let names = split(list.stream());
+    if names.is_empty() {
+        errors.at(
+            group,
+            "an input has the options `many` and `optional`; write one, or remove the parentheses",
+        );
+    }
+    for name in names {
+        let text = match spelled_tokens(name.clone()).as_str() {
+            "many" => {
+                options.many = true;
+                continue;
+            }
+            "optional" => {
+                options.optional = true;
+                continue;
+            }
+            "size" => "the number of edges is that of the input inside; write `many`".to_owned(),
+            other => format!(
+                "`{other}` is no option of a graph's input; the options are `many` and `optional`"
+            ),
+        };
+        errors.at(name, text);
+    }
+    options
+}
+
 /// Reads a port. If it can't be read to its end, the function consumes the rest of `input`.
 pub(super) fn parse_graph_port(
     side: Side,
@@ -56,11 +96,10 @@ pub(super) fn parse_graph_port(
     for attribute in &others {
         reject_attribute(attribute, AttributeTarget::Port, errors);
     }
-    if let Some(options) = skip_options(input)? {
-        let text =
-            format!("the {word} of a graph has no options: one edge leads through it; remove this");
-        errors.at(options, text);
-    }
+    let options = match skip_options(input)? {
+        Some(options) => read_options(&options, side, errors),
+        None => PortOptions::default(),
+    };
     let form = format!("a port of a graph is written `{word} name: Type;`");
     let broken = || Ok(Statement::Broken(BrokenStatement::default()));
     let Ok(name) = input.parse::<Ident>() else {
@@ -82,7 +121,7 @@ pub(super) fn parse_graph_port(
         return broken();
     }
     match input.parse() {
-        Ok(ty) => Ok(Statement::Port(PortStatement { docs, side, name, ty })),
+        Ok(ty) => Ok(Statement::Port(PortStatement { docs, side, options, name, ty })),
         Err(_) => {
             let rest: TokenStream = input.parse()?;
             let wrong = rest.into_iter().next().unwrap_or(TokenTree::Ident(name));

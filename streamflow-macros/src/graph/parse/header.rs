@@ -1,12 +1,16 @@
 //! Reads the header of a graph: `#[…] pub struct Name(parameter: Type, …)`.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::quote;
 use syn::parse::{Parse, ParseStream, Parser};
-use syn::{Attribute, Token, Type, Visibility, parenthesized, parse_quote, token};
+use syn::spanned::Spanned;
+use syn::{Attribute, Meta, Path, Token, Type, Visibility, parenthesized, parse_quote, token};
 
 use super::attribute::{AttributeTarget, is_doc, reject_attribute, reject_inner_attributes};
+use super::generics::{parse_generics, parse_where_clause, without_lifetimes};
 use crate::diagnostic::Errors;
 use crate::graph::parts::{Header, Param};
+use crate::operator::read_interfaces;
 
 pub(super) const GRAPH_FORM: &str =
     "a graph is written `pub struct Name(parameter: Type, …) { … }`";
@@ -37,8 +41,9 @@ pub(super) fn parse_header(input: ParseStream<'_>, errors: &mut Errors) -> Optio
         errors.at(wrong.collect::<TokenStream>(), format!("this is no graph: {GRAPH_FORM}"));
         return None;
     };
-    let (green_contexts, replays) = read_graph_attributes(&mut attributes, errors);
-    reject_generics(input, errors);
+    let GraphAttributes { green_contexts, replays, implements } =
+        read_graph_attributes(&mut attributes, errors);
+    let (mut generics, lifetimes) = parse_generics(input, errors);
     let mut params = Vec::new();
     if input.peek(token::Paren) {
         let list = (|| {
@@ -51,27 +56,36 @@ pub(super) fn parse_header(input: ParseStream<'_>, errors: &mut Errors) -> Optio
             Err(error) => errors.push(error),
         }
     }
-    reject_where_clause(input, errors);
+    parse_where_clause(input, &mut generics, errors);
+    for param in params.iter_mut().filter(|_| !lifetimes.is_empty()) {
+        param.ty = without_lifetimes(&param.ty, &lifetimes);
+    }
     let has_ports = false;
     Some(Header {
         attributes,
         visibility,
         keyword,
         name,
+        generics,
         params,
+        implements,
         has_ports,
         green_contexts,
         replays,
     })
 }
 
-/// Takes `#[green_contexts(POOL)]` and `#[replay]` out of the attributes, and reports and removes those that a graph can't have.
-/// The remaining attributes are for the graph's struct.
-fn read_graph_attributes(
-    attributes: &mut Vec<Attribute>,
-    errors: &mut Errors,
-) -> (Option<Ident>, Option<Attribute>) {
-    let (mut pool, mut replays) = (None, None);
+/// The attributes of a graph other than those of its struct.
+struct GraphAttributes {
+    green_contexts: Option<Ident>,
+    replays: Option<Attribute>,
+    implements: Vec<Path>,
+}
+
+/// Takes `#[green_contexts(POOL)]`, `#[replay]` and `#[implements(Interface)]` out of the attributes, and reports and removes those that
+/// a graph can't have. The remaining attributes are for the graph's struct.
+fn read_graph_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> GraphAttributes {
+    let (mut pool, mut replays, mut implements) = (None, None, Vec::new());
     attributes.retain(|attribute| {
         let path = attribute.path();
         if path.is_ident("green_contexts") {
@@ -90,6 +104,18 @@ fn read_graph_attributes(
             replays = Some(attribute.clone());
             return false;
         }
+        if path.is_ident("implements") {
+            let after = match &attribute.meta {
+                Meta::List(list) => {
+                    let tokens = &list.tokens;
+                    quote!((#tokens))
+                }
+                _ => TokenStream::new(),
+            };
+            let word = Ident::new("implements", path.span());
+            implements.extend(read_interfaces(&word, after, errors));
+            return false;
+        }
         if path.is_ident("cfg") || path.is_ident("cfg_attr") {
             let text = "`cfg` stands before `graph!`: more than the struct depends on it";
             errors.at(attribute, text);
@@ -104,7 +130,7 @@ fn read_graph_attributes(
         }
         is_known
     });
-    (pool, replays)
+    GraphAttributes { green_contexts: pool, replays, implements }
 }
 
 /// The attributes of rustc that may stand on a struct.
@@ -165,47 +191,6 @@ fn read_green_contexts(attribute: &Attribute, pool: &mut Option<Ident>, errors: 
              `#[green_contexts(GREEN)]`: nodes without `#[streams]` use its default context",
         ),
     }
-}
-
-/// Reports and skips generic parameters, `<T>`, so that no further errors follow.
-fn reject_generics(input: ParseStream<'_>, errors: &mut Errors) {
-    if !input.peek(Token![<]) {
-        return;
-    }
-    let mut tokens = TokenStream::new();
-    let mut depth = 0_i32;
-    while let Ok(token) = input.parse::<TokenTree>() {
-        if let TokenTree::Punct(punct) = &token {
-            depth += match punct.as_char() {
-                '<' => 1,
-                '>' => -1,
-                _ => 0,
-            };
-        }
-        tokens.extend([token]);
-        if depth <= 0 {
-            break;
-        }
-    }
-    errors.at(
-        tokens,
-        "a graph has no generic parameters: its checks look at concrete operators; name their \
-         types in full, `let cast: Cast<u8, f32> = …`, and pass values in parentheses",
-    );
-}
-
-/// Reports and skips a where clause, as `where T: Element`, so that no further errors follow.
-fn reject_where_clause(input: ParseStream<'_>, errors: &mut Errors) {
-    if !input.peek(Token![where]) {
-        return;
-    }
-    let mut tokens = TokenStream::new();
-    while !input.peek(token::Brace)
-        && let Ok(token) = input.parse::<TokenTree>()
-    {
-        tokens.extend([token]);
-    }
-    errors.at(tokens, "a graph has no clauses, as it has no generic parameters; remove this");
 }
 
 /// Reads the parameters of a graph: `name: Type, …`. Each is read separately, so that a mistake in one does not hide a mistake in

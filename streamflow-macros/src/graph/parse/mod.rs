@@ -8,8 +8,10 @@ mod conditions;
 mod edge;
 mod edge_attributes;
 mod edge_loop;
+mod generics;
 mod graph_port;
 mod header;
+mod interface;
 mod node;
 mod node_attributes;
 mod on_failure;
@@ -25,6 +27,7 @@ use syn::parse::{ParseStream, Parser};
 pub(super) use conditions::FORMS as CONDITIONS;
 #[cfg(test)]
 pub(super) use conditions::read_condition;
+pub(super) use interface::parse_interface;
 
 use super::syntax::ParsedGraph;
 use crate::diagnostic::Errors;

@@ -95,7 +95,18 @@ fn parse_port(
         };
         // The user may write `source > sink`, without ports and with a wrong arrow. The error has the form of an edge, which
         // shows both.
-        let text = format!("expected a port, written `{node}.{port}`; {EDGE_FORM}");
+        let text = match scope.own.is_empty() {
+            true => format!("expected a port, written `{node}.{port}`; {EDGE_FORM}"),
+            false => {
+                let mut own: Vec<String> =
+                    scope.own.iter().map(|name| format!("`{name}`")).collect();
+                own.sort_unstable();
+                let own = own.join(", ");
+                format!(
+                    "this graph has no port `{node}`, its ports are {own}; a port of a node is written `{node}.{port}`"
+                )
+            }
+        };
         input.parse::<TokenStream>()?;
         errors.at(&node, text);
         return Ok(None);

@@ -1,11 +1,11 @@
-// The input of a graph has no options.
+// Options that a port of a graph does not have.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Cast;
 
 graph! {
     /// A graph with ports.
     pub struct Part {
-        input(optional) frame: &Tensor<u8>;
+        input(size = 2) frame: &Tensor<u8>;
         output image: Tensor<f32>;
         let cast: Cast = Cast::new();
         frame >> cast.src;

@@ -2,7 +2,7 @@
 use streamflow::prelude::*;
 
 graph! {
-    pub struct Generic<T: Element>(value: u8) {
+    pub struct Generic<'a>(value: u8) {
     }
 }
 

@@ -1,4 +1,4 @@
-// Comments, attributes and patterns among the parameters, clauses, and a graph without a body.
+// Comments, attributes and patterns among the parameters, and a graph without a body.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Camera;
 
@@ -12,7 +12,7 @@ graph! {
         mut first: u8,
         (a, b): (u8, u8),
         last: std::collections::HashMap<u8, u8>,
-    ) where u8: Copy {
+    ) {
         //! Frames.
         #[when(count(count))]
         let camera: Camera = Camera::new(len, last.len() as u8);

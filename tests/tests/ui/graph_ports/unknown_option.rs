@@ -1,14 +1,12 @@
-// The graph around this one has the pools.
+// The option of the input is unknown.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Cast;
 
 graph! {
     /// A graph with ports.
     pub struct Part {
-        input frame: &Tensor<u8>;
+        input(any) frame: &Tensor<u8>;
         output image: Tensor<f32>;
-        const POOL: CudaStreamPool = CudaStreamPool::new();
-        #[streams(POOL)]
         let cast: Cast = Cast::new();
         frame >> cast.src;
         cast.dst >> image;

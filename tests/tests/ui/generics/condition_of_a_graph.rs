@@ -1,0 +1,33 @@
+// The condition stands at a node that is a graph, for this type parameter.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::{Camera, FrameSource};
+
+graph! {
+    /// A graph with ports.
+    #[implements(FrameSource)]
+    pub struct Source {
+        output frame: Tensor<u8>;
+        let camera: Camera = Camera::new(10, 1);
+        camera.frame >> frame;
+    }
+}
+
+graph! {
+    /// A graph with ports and a type parameter.
+    pub struct Part<S: FrameSource>(source: New<S>) {
+        output frame: Tensor<u8>;
+        #[when(count(3))]
+        let source: S = source;
+        source.frame >> frame;
+    }
+}
+
+graph! {
+    /// An application.
+    pub struct App {
+        let part: Part<Source> = Part::new(Source::new());
+        part.frame >> _;
+    }
+}
+
+fn main() {}

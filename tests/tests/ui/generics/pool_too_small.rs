@@ -1,0 +1,27 @@
+// The pool is too small for the operators that the parameters name.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::{Camera, FrameSource};
+
+graph! {
+    /// A graph with ports and parameters.
+    pub struct Part<S: FrameSource, const N: usize>(source: fn(usize) -> New<S>) {
+        output frame: Tensor<u8>;
+        let sources: [S; N] = |i| source(i);
+        for i in 1..N {
+            sources[i].frame >> _;
+        }
+        sources[0].frame >> frame;
+    }
+}
+
+graph! {
+    /// An application.
+    pub struct App {
+        const SMALL: CudaStreamPool = CudaStreamPool::new().max_size(2);
+        #[streams(SMALL)]
+        let part: Part<Camera, 3> = Part::new(|i| Camera::new(10, i as u8));
+        part.frame >> _;
+    }
+}
+
+fn main() {}
