@@ -464,6 +464,8 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
 /// - `input name: Type;` and `output name: Type;` are ports of the graph. A graph with ports is a node of other graphs:
 ///   `let left: Preprocess = Preprocess::new(…);`. Its `new` takes no platform, and it has no `run`:
 ///   `streamflow::guide::graphs_in_graphs`.
+/// - `input names: [Type; N];` and `output names: [Type; N];` are arrays of ports. An edge names an element, as `names[0]` inside and
+///   `left.names[0]` outside, or `names[i]` in a loop: the same page.
 /// - `let cameras: [Camera; 4] = |i| Camera::new(i);` is an array of nodes, and `for i in 0..4 { cameras[i].frame >> …; }` are edges of
 ///   its elements: the same page.
 ///

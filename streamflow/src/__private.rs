@@ -65,9 +65,10 @@ pub use crate::{Compute, Element, ExecutionContext, Flush, Flushed, Result};
 pub use crate::context::single_stream::SingleStream;
 #[doc(hidden)]
 pub use crate::graph::arrays::{
-    Reach, ReachedPort, Turning, Turns, check_array, check_edges_of_loop, check_index, check_loop,
-    check_one_turn, check_same_edge, check_second_of_array, check_spelling,
+    ReachedPort, check_array, check_same_edge, check_second_of_array, length_of,
 };
+#[doc(hidden)]
+pub use crate::graph::borders::{check_elements, check_second_border, check_second_output};
 #[doc(hidden)]
 pub use crate::graph::check::{
     EdgeEnd, check_adopting, check_border, check_devices, check_goes_on, check_green,
@@ -78,7 +79,13 @@ pub use crate::graph::check::{
 #[doc(hidden)]
 pub use crate::graph::connected::{GraphPorts, Named, NodePorts, check_inputs, check_outputs};
 #[doc(hidden)]
+pub use crate::graph::loops::{
+    Turns, check_edges_of_loop, check_index, check_loop, check_one_turn,
+};
+#[doc(hidden)]
 pub use crate::graph::plan::assign::finish;
+#[doc(hidden)]
+pub use crate::graph::reach::{Reach, Turning};
 #[doc(hidden)]
 pub use crate::graph::{
     Graph,
@@ -95,7 +102,7 @@ pub use crate::operator::condition::{AsyncHandle, BooleanHandle, Conditions, mak
 #[doc(hidden)]
 pub use crate::operator::{
     any_node::AnyNode,
-    array::{ArrayValue, array_values, each_ports, take_ports},
+    array::{ArrayValue, array_values},
     checked::{CheckedNode, exists},
     factory::{OperatorFactory, clone_for_restart},
     inside::{Inside, Lent, store_made},
@@ -110,19 +117,23 @@ pub use crate::operator::{
 #[doc(hidden)]
 pub use crate::param::graph::GraphParams;
 #[doc(hidden)]
+pub use crate::port::array::element;
+#[doc(hidden)]
 pub use crate::port::connect::{
     begin, connect, connect_copy, connect_shared, connect_transfer, discard, edge, when_message,
     when_room, when_stream_done,
 };
 #[doc(hidden)]
 pub use crate::port::exported::{
-    ExportedInput, ExportedOutput, InnerEnd, both, edge_name, export, export_shared, import,
+    Exported, ExportedInput, ExportedOutput, InnerEnd, edge_name, export, export_shared, import,
     import_shared,
 };
 #[doc(hidden)]
 pub use crate::port::interface::{
     InterfaceInput, InterfaceOutput, Wiring, promise_input, promise_output,
 };
+#[doc(hidden)]
+pub use crate::port::lend::lend;
 #[doc(hidden)]
 pub use crate::port::outside::VisitPorts;
 #[doc(hidden)]
@@ -177,6 +188,8 @@ pub use crate::message::place::{CarriesStream, Plain};
 #[doc(hidden)]
 pub use crate::message::receive::Read;
 #[doc(hidden)]
+pub use crate::port::array::{ArrayOfPorts, OnePort};
+#[doc(hidden)]
 pub use crate::port::connect::{
     Accepts, Awaited, AwaitedSource, AwaitedTarget, Edge, EdgeSource, EdgeTarget, Feeds,
 };
@@ -186,6 +199,8 @@ pub use crate::port::edge_copy::{CopyFields, CopyOnEdge, CopyPart, TransferOnEdg
 pub use crate::port::exported::{
     AcceptsInside, Admits, ExportOf, Gives, GivesInlets, GivesOutlet, ImportTo, Reaches,
 };
+#[doc(hidden)]
+pub use crate::port::lend::Lend;
 #[doc(hidden)]
 pub use crate::port::outlet::Outlet;
 #[doc(hidden)]

@@ -36,9 +36,11 @@ macro_rules! out_of_graphs {
     ($output:expr, $graphs:expr) => {{
         let of = $crate::borders::of_output(&*$output);
         let end = || ::streamflow::__private::InnerEnd::new("graph", "node", None, "output");
-        let mut port = $crate::borders::output(of, ::streamflow::__private::export($output, end()));
+        let mut lent = ::streamflow::__private::lend($output, Some(end()));
+        let mut port = $crate::borders::output(of, ::streamflow::__private::export(&mut lent));
         for _ in 1..$graphs {
-            port = $crate::borders::output(of, ::streamflow::__private::export(&mut port, end()));
+            let mut lent = ::streamflow::__private::lend(&mut port, Some(end()));
+            port = $crate::borders::output(of, ::streamflow::__private::export(&mut lent));
         }
         port
     }};
@@ -50,9 +52,11 @@ macro_rules! into_graphs {
     ($input:expr, $graphs:expr) => {{
         let of = $crate::borders::of_input(&*$input);
         let end = || ::streamflow::__private::InnerEnd::new("graph", "node", None, "input");
-        let mut port = $crate::borders::input(of, ::streamflow::__private::import($input, end()));
+        let mut lent = ::streamflow::__private::lend($input, Some(end()));
+        let mut port = $crate::borders::input(of, ::streamflow::__private::import(&mut lent));
         for _ in 1..$graphs {
-            port = $crate::borders::input(of, ::streamflow::__private::import(&mut port, end()));
+            let mut lent = ::streamflow::__private::lend(&mut port, Some(end()));
+            port = $crate::borders::input(of, ::streamflow::__private::import(&mut lent));
         }
         port
     }};

@@ -52,6 +52,7 @@ fn constants() -> Result<(), Failed> {
             name: "image",
             optional: false,
             size: PortSize::One,
+            length: None,
             device: true,
             downloads: false,
             ty: "Tensor<f32>",

@@ -1,5 +1,6 @@
 //! Graphs with ports, which are nodes of other graphs.
 
+mod array_ports;
 mod arrays;
 mod errors;
 mod examples;
@@ -20,6 +21,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal, runs};
 pub(crate) fn suite() -> Suite {
     let suite = arrays::add(parameters::add(errors::add(Suite::new())));
     let suite = harness::add(ports::add(pools::add(generics::add(suite))));
+    let suite = array_ports::add(suite);
     let why = "the calls of workers, and of a host beside passes that are captured, have no order";
     let suite = suite.except(Form::Workers, why, |suite| {
         suite.except(Form::ReplayedAlways, why, |suite| {

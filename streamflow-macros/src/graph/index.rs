@@ -1,12 +1,12 @@
 //! Indices of nodes in an array: `cameras[3].frame` or `cameras[N - 1].frame`, and in a loop `cameras[i].frame` or
-//! `cameras[i + 1].frame`.
+//! `cameras[i + 1].frame`. A port in an array of ports has an index, too: `part.frames[3]`.
 
 use std::fmt;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
-use syn::{BinOp, Expr, ExprBinary, token};
+use syn::{Expr, token};
 
 use crate::expression::whole_number;
 
@@ -42,27 +42,9 @@ pub(super) struct Loop {
 }
 
 impl Index {
-    /// Returns the nodes that the index names in a loop.
-    pub(super) fn nodes(&self, around: Option<&Loop>) -> Nodes {
-        match (&self.place, around) {
-            (Place::FromVariable(offset), Some(Loop { start, end, .. })) => {
-                let (first, last) = (Bound::of(start), Bound::of(end));
-                Nodes { first: first.plus(*offset), last: last.plus(offset.saturating_sub(1)) }
-            }
-            _ => {
-                let at = Bound::of(&self.written);
-                Nodes { first: at.clone(), last: at }
-            }
-        }
-    }
-
-    /// Whether this index, in one and the same turn of a loop, is surely greater than the other.
-    pub(super) fn is_after(&self, other: &Self) -> bool {
-        match (&self.place, &other.place) {
-            (Place::FromVariable(one), Place::FromVariable(other)) => one > other,
-            (Place::FromVariable(_), _) | (_, Place::FromVariable(_)) => false,
-            _ => Bound::of(&other.written).is_less(&Bound::of(&self.written)),
-        }
+    /// Whether the index is that of another element in each turn of a loop.
+    pub(super) fn follows_loop(&self) -> bool {
+        matches!(self.place, Place::FromVariable(_))
     }
 
     /// Returns the first and the last element that the index names in a loop, each as a constant expression of type `i128`.
@@ -89,75 +71,6 @@ impl Index {
 /// Writes a constant expression of type `usize` as an `i128`.
 fn wide(expression: &Expr) -> TokenStream {
     quote!((((#expression) as ::core::primitive::usize) as ::core::primitive::i128))
-}
-
-/// A constant as a name and a number: `N - 1` is `N` and -1. A number has no name.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Bound {
-    name: String,
-    offset: i64,
-}
-
-impl Bound {
-    fn of(expression: &Expr) -> Self {
-        let number = |expression: &Expr| i64::try_from(whole_number(expression)?).ok();
-        match expression {
-            Expr::Binary(ExprBinary { left, op, right, .. }) => {
-                let by = match (op, number(right)) {
-                    (BinOp::Add(_), Some(by)) => Some(by),
-                    (BinOp::Sub(_), Some(by)) => Some(-by),
-                    _ => None,
-                };
-                if let Some(by) = by {
-                    return Self::of(left).plus(by);
-                }
-            }
-            Expr::Paren(inner) => return Self::of(&inner.expr),
-            _ => {}
-        }
-        match number(expression) {
-            Some(offset) => Self { name: String::new(), offset },
-            None => {
-                let name = crate::tokens::spelled_tokens(expression.to_token_stream());
-                Self { name, offset: 0 }
-            }
-        }
-    }
-
-    fn plus(self, by: i64) -> Self {
-        Self { offset: self.offset.saturating_add(by), ..self }
-    }
-
-    /// Whether this constant is surely less than the other.
-    fn is_less(&self, other: &Self) -> bool {
-        self.name == other.name && self.offset < other.offset
-    }
-}
-
-/// The nodes of an array from a first to a last one.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Nodes {
-    first: Bound,
-    last: Bound,
-}
-
-impl Nodes {
-    /// The one node of a name that is no array.
-    pub(super) fn single() -> Self {
-        let zero = Bound { name: String::new(), offset: 0 };
-        Self { first: zero.clone(), last: zero }
-    }
-
-    /// Whether a node may be among both. Constants of different names may have any values.
-    pub(super) fn may_meet(&self, other: &Self) -> bool {
-        !self.last.is_less(&other.first) && !other.last.is_less(&self.first)
-    }
-
-    /// Whether a node is surely among both.
-    pub(super) fn surely_meet(&self, other: &Self) -> bool {
-        let names = [&self.first, &self.last, &other.first, &other.last].map(|bound| &bound.name);
-        names.iter().all(|name| *name == names[0]) && self.may_meet(other)
-    }
 }
 
 impl fmt::Display for Index {

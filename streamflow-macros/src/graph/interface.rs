@@ -12,8 +12,8 @@ use std::collections::HashSet;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::Generics;
 use syn::ext::IdentExt;
+use syn::{Generics, Type};
 
 use super::parse::parse_interface;
 use super::parts::{Side, unraw_name};
@@ -22,6 +22,7 @@ use crate::diagnostic::Errors;
 use crate::operator::{
     DeclaredPort, PortDeclaration, PortItems, PortOptions, expand_graph_ports, read_graph_port,
 };
+use crate::tokens::{spelled, ungrouped};
 
 /// Expands one use of `operator_interface!`.
 pub(crate) fn interface(tokens: TokenStream) -> TokenStream {
@@ -56,6 +57,18 @@ fn expand_interface(interface: ParsedInterface, errors: &mut Errors) -> TokenStr
         } else if !known.insert(text.clone()) {
             errors.at(&port, format!("port `{text}` is declared twice; give one another name"));
         } else {
+            let ty = match ungrouped(&ty) {
+                Type::Array(array) => {
+                    let text = format!(
+                        "a port of an interface is a single one, since an operator has no arrays of ports; write one port for each \
+                         element, with the type `{}`",
+                        spelled(&array.elem)
+                    );
+                    errors.at(&ty, text);
+                    (*array.elem).clone()
+                }
+                _ => ty,
+            };
             let is_input = side == Side::Input;
             let options = PortOptions::default();
             let port = PortDeclaration { name: &port, ty: &ty, docs, is_input, options };

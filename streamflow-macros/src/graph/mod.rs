@@ -10,7 +10,8 @@
 //! 2. `check/mod.rs`: `check_graph` makes a `Graph` (`model.rs`) from the `ParsedGraph`. `check/declarations.rs` sorts
 //!    the statements into `Declarations`. `header.rs`, `pools.rs` and `nodes.rs` in `check` check their names.
 //!    `check/edges.rs` makes `Connections` from the edge statements: an `Edge` for each input, and a `Discard` for each
-//!    `_`; `check/ports.rs` makes a `Border` for each edge to a port of the graph. `check/order.rs` finds
+//!    `_`; `check/borders.rs` makes a `Border` for each edge to a port of the graph. `places.rs` says which
+//!    ports the edges of a statement reach. `check/order.rs` finds
 //!    the order in which the nodes run. A `ParsedGraph` and a `Graph` have some types in common, as `Pool` and `Port`: these are in
 //!    `parts.rs`, and in `conditions.rs`.
 //! 3. `expand/mod.rs`: `expand_graph` writes the items that the graph expands to, as a `TokenStream`. `definition.rs`
@@ -35,7 +36,8 @@
 //!   ports have the bounds of `streamflow/src/port/exported.rs`.
 //! - In constants. `expand/assertions.rs` writes constants that call the `check_…` functions in
 //!   `streamflow/src/graph/check.rs` and `connected.rs`. They check everything that needs values of an operator's type,
-//!   as the names and sizes of its ports. If the macro has found a mistake or an unknown node, no constants are written,
+//!   as the names and sizes of its ports. `arrays.rs`, `loops.rs` and `own_ports.rs` in `expand` write those about arrays of nodes and
+//!   of ports, and about loops. If the macro has found a mistake or an unknown node, no constants are written,
 //!   since some would fail because of that mistake.
 //! - In `new` and `run`: everything that needs a value of the running program, as a count, or a device of the platform.
 //!
@@ -65,6 +67,7 @@ mod interface;
 mod model;
 mod parse;
 mod parts;
+mod places;
 mod spans;
 mod syntax;
 #[cfg(test)]

@@ -10,8 +10,10 @@ use syn::{Expr, Token, Type};
 use super::conditions::Condition;
 use super::index::Loop;
 use super::parts::{
-    EdgeAttributes, Header, NodeAttributes, NodeParts, Pool, Port, Side, Streams, unraw_name,
+    EdgeAttributes, Header, NodeAttributes, NodeParts, OwnEnd, Pool, Port, Side, Streams,
+    unraw_name,
 };
+use super::places::Places;
 use crate::operator::{DeclaredPort, PortOptions};
 use crate::tokens::ungrouped;
 
@@ -167,6 +169,18 @@ pub(super) struct Edge {
     pub(super) is_shared: bool,
 }
 
+impl Border {
+    /// Returns the ports of the nodes that this edge leads to, or from.
+    pub(super) fn inner_places(&self) -> Places {
+        self.inner.places(self.around.as_ref())
+    }
+
+    /// Returns the ports of the graph that this edge leads from, or to.
+    pub(super) fn own_places(&self) -> Places {
+        self.own.places(self.around.as_ref())
+    }
+}
+
 impl fmt::Display for Edge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} >> {}", self.output, self.input)
@@ -189,14 +203,16 @@ pub(super) struct OwnPort {
     pub(super) options: PortOptions,
     /// The port as `#[operator]` has one.
     pub(super) declared: DeclaredPort,
-    /// The ports of nodes that this port is: one output, or one input or several.
+    /// The ports of nodes that this port is: one output, or one input or several. An array of ports has these for each element.
     pub(super) borders: Vec<Border>,
 }
 
 /// An edge between a port of the graph and a port of a node in it.
 pub(super) struct Border {
     /// The port of the graph, as this edge names it.
-    pub(super) own: Ident,
+    pub(super) own: OwnEnd,
+    /// The loop around this edge, if it is in one.
+    pub(super) around: Option<Loop>,
     pub(super) arrow: Token![>>],
     pub(super) inner: Port,
     /// Whether the user wrote the end of the edge in parentheses.

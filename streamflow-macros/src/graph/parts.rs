@@ -7,7 +7,8 @@ use syn::ext::IdentExt;
 use syn::{Attribute, Expr, Generics, Path, Token, Type, Visibility};
 
 use super::conditions::{Condition, Time};
-use super::index::{Index, Loop, Nodes, Place};
+use super::index::{Index, Loop};
+use super::places::Places;
 
 /// The header of a graph: `#[…] pub struct Name<S: Interface>(parameter: Type, …)`.
 pub(super) struct Header {
@@ -134,19 +135,41 @@ pub(super) enum Side {
 #[derive(Clone)]
 pub(super) enum End {
     Node(Port),
-    Own(Ident),
+    Own(OwnEnd),
 }
 
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Node(port) => write!(f, "{port}"),
-            Self::Own(name) => write!(f, "{}", name.unraw()),
+            Self::Own(own) => write!(f, "{own}"),
         }
     }
 }
 
-/// A port of a node, as an edge names it: `node.port`, or `node[3].port`.
+/// A port of the graph itself, as an edge names it: `frame`, or `frames[3]`.
+#[derive(Clone)]
+pub(super) struct OwnEnd {
+    pub(super) name: Ident,
+    /// The index of the port, if the name is that of an array of ports.
+    pub(super) element: Option<Box<Index>>,
+}
+
+impl fmt::Display for OwnEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.name.unraw())?;
+        self.element.as_ref().map_or(Ok(()), |index| write!(f, "{index}"))
+    }
+}
+
+impl OwnEnd {
+    /// Returns the ports of the graph that this end is in the turns of a loop around it.
+    pub(super) fn places(&self, around: Option<&Loop>) -> Places {
+        Places::of(None, self.element.as_deref(), around)
+    }
+}
+
+/// A port of a node, as an edge names it: `node.port`, `node[3].port` or `node.ports[3]`.
 #[derive(Clone)]
 pub(super) struct Port {
     pub(super) node: Ident,
@@ -154,6 +177,8 @@ pub(super) struct Port {
     pub(super) index: Option<Box<Index>>,
     pub(super) dot: Token![.],
     pub(super) name: Ident,
+    /// The index of the port, if the name is that of an array of ports.
+    pub(super) element: Option<Box<Index>>,
 }
 
 impl fmt::Display for Port {
@@ -162,22 +187,25 @@ impl fmt::Display for Port {
         if let Some(index) = &self.index {
             write!(f, "{index}")?;
         }
-        write!(f, ".{}", self.name.unraw())
+        write!(f, ".{}", self.name.unraw())?;
+        self.element.as_ref().map_or(Ok(()), |index| write!(f, "{index}"))
     }
 }
 
 impl Port {
-    /// Returns the nodes of the port in the turns of a loop around it.
-    pub(super) fn nodes(&self, around: Option<&Loop>) -> Nodes {
-        match &self.index {
-            Some(index) => index.nodes(around),
-            None => Nodes::single(),
-        }
+    /// Returns the ports that this end is in the turns of a loop around it.
+    pub(super) fn places(&self, around: Option<&Loop>) -> Places {
+        Places::of(self.index.as_deref(), self.element.as_deref(), around)
     }
 
-    /// Whether the port is that of another node in each turn of a loop.
+    /// Returns the indices of the node and of the port.
+    pub(super) fn indices(&self) -> impl Iterator<Item = &Index> {
+        [&self.index, &self.element].into_iter().filter_map(Option::as_deref)
+    }
+
+    /// Whether the port is another one in each turn of a loop.
     pub(super) fn follows_loop(&self) -> bool {
-        self.index.as_ref().is_some_and(|index| matches!(index.place, Place::FromVariable(_)))
+        self.indices().any(Index::follows_loop)
     }
 }
 

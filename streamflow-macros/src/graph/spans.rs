@@ -3,14 +3,15 @@
 //! rustc underlines an expression from its first token to its last. So the first and the last token of generated code get the
 //! spans of the user's first and last token. These spans are used unchanged, since rustc's message else mentions the macro.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 
 pub(super) use crate::expression::first_and_last;
 
+use super::index::Index;
 use super::model::{Border, Discard, Edge};
-use super::parts::{End, Port, Side};
+use super::parts::{End, OwnEnd, Port, Side};
 
 /// The spans that generated code gets from the user's tokens: of the first token, of one in the middle, and of the last token.
 /// Names that only the expansion has get the middle span.
@@ -40,6 +41,33 @@ impl ToTokens for Port {
         self.index.to_tokens(tokens);
         self.dot.to_tokens(tokens);
         self.name.to_tokens(tokens);
+        self.element.to_tokens(tokens);
+    }
+}
+
+impl ToTokens for OwnEnd {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.name.to_tokens(tokens);
+        self.element.to_tokens(tokens);
+    }
+}
+
+/// Returns the span of the last token of a name with an index, if it has one.
+fn last_span(name: &Ident, element: Option<&Index>) -> Span {
+    element.map_or(name.span(), |index| index.brackets.span.close())
+}
+
+impl Port {
+    /// Returns the span of the last token.
+    pub(super) fn last_span(&self) -> Span {
+        last_span(&self.name, self.element.as_deref())
+    }
+}
+
+impl OwnEnd {
+    /// Returns the span of the last token.
+    pub(super) fn last_span(&self) -> Span {
+        last_span(&self.name, self.element.as_deref())
     }
 }
 
@@ -47,7 +75,7 @@ impl ToTokens for End {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         match self {
             Self::Node(port) => port.to_tokens(tokens),
-            Self::Own(name) => name.to_tokens(tokens),
+            Self::Own(own) => own.to_tokens(tokens),
         }
     }
 }
@@ -66,14 +94,14 @@ impl Border {
 
     /// Returns the spans of the tokens that `underlined_tokens` returns.
     pub(super) fn underline(&self, side: Side) -> Underline {
-        let (own, inner) = (self.own.span(), &self.inner);
+        let (own, inner) = (self.own.name.span(), &self.inner);
         let (first, middle, last) = match side {
             Side::Input if self.in_group => {
-                (inner.node.span(), inner.dot.span(), inner.name.span())
+                (inner.node.span(), inner.dot.span(), inner.last_span())
             }
-            Side::Output if self.in_group => (own, own, own),
-            Side::Input => (own, self.arrow.span(), inner.name.span()),
-            Side::Output => (inner.node.span(), self.arrow.span(), own),
+            Side::Output if self.in_group => (own, own, self.own.last_span()),
+            Side::Input => (own, self.arrow.span(), inner.last_span()),
+            Side::Output => (inner.node.span(), self.arrow.span(), self.own.last_span()),
         };
         Underline { first, middle, last }
     }
@@ -89,7 +117,7 @@ impl Edge {
 
     /// Returns the spans of the tokens that `underlined_tokens` returns.
     pub(super) fn underline(&self) -> Underline {
-        let last = self.input.name.span();
+        let last = self.input.last_span();
         if self.in_group {
             Underline { first: self.input.node.span(), middle: self.input.dot.span(), last }
         } else {

@@ -99,7 +99,7 @@ pub(super) fn write_port_docs(port: &Port) -> TokenStream {
             Direction::Output => "output",
         };
         let text =
-            format!("The {kind} `{}`, of type `{}`.", port.ident.unraw(), spelled(&port.written));
+            format!("The {kind} `{}`, of type `{}`.", port.ident.unraw(), spelled(&port.shown));
         return quote!(#[doc = #text]);
     }
     quote!(#(#docs)*)

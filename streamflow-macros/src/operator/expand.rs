@@ -276,6 +276,7 @@ pub(super) fn expand_port_info(operator: &Operator, port: &Port) -> TokenStream 
             name: #name,
             optional: #optional,
             size: ::streamflow::__private::PortSize::#size,
+            length: ::core::option::Option::None,
             device: #device,
             downloads: #downloads,
             ty: #ty,

@@ -4,7 +4,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{Attribute, Generics, Ident, Type, TypePath, Visibility};
+use syn::{Attribute, Expr, Generics, Ident, Type, TypeArray, TypePath, Visibility, parse_quote};
 
 use super::checked::name_checked_types;
 use super::docs;
@@ -16,7 +16,19 @@ use crate::diagnostic::Errors;
 use crate::tokens::{spelled, ungrouped};
 
 /// A port that a graph declares.
-pub(crate) struct DeclaredPort(Port);
+pub(crate) struct DeclaredPort {
+    /// The port; of an array, each of its ports.
+    port: Port,
+    /// The number of ports, if the graph declares an array: `[Type; length]`.
+    length: Option<Expr>,
+}
+
+impl DeclaredPort {
+    /// Returns the number of ports, if this is an array of ports.
+    pub(crate) fn length(&self) -> Option<&Expr> {
+        self.length.as_ref()
+    }
+}
 
 /// The options of a graph's input: `input(many, optional) name: Type;`.
 #[derive(Clone, Copy, Default)]
@@ -44,6 +56,16 @@ pub(crate) fn read_graph_port(
 ) -> DeclaredPort {
     let PortDeclaration { name, ty, docs, is_input, options } = port;
     let PortOptions { many, optional } = options;
+    let array = read_array(ty, errors);
+    let array = array.as_ref();
+    let ty = array.map_or(ty, |array| &array.elem);
+    if let (Some(_), Type::Array(_)) = (array, ungrouped(ty)) {
+        errors.at(
+            ty,
+            "an array of ports has one index, so its elements are no arrays; write one array for each",
+        );
+    }
+    let ty = innermost(ty);
     let (ty, direction) = if is_input {
         let ty = ungrouped(ty);
         let is_option = |path: &TypePath| type_argument(&path.path, "Option").cloned();
@@ -61,19 +83,48 @@ pub(crate) fn read_graph_port(
     } else {
         (read_output_type(ty, errors), Direction::Output)
     };
-    DeclaredPort(Port {
+    let shown = match array {
+        Some(array) => {
+            Type::Array(TypeArray { elem: Box::new(ty.written.clone()), ..array.clone() })
+        }
+        None => ty.written.clone(),
+    };
+    let port = Port {
         doc: docs::read_doc_text(&docs),
         ident: name.clone(),
         direction,
         size: if many { Size::Many } else { Size::One },
         message: ty.message,
-        shown: ty.written.clone(),
+        shown,
         written: ty.written,
         is_branch: false,
         is_checked: false,
         docs,
         port_type_name: format_ident!("{}_{}", graph.unraw(), name.unraw(), span = name.span()),
-    })
+    };
+    DeclaredPort { port, length: array.map(|array| array.len.clone()) }
+}
+
+/// Returns the array that the type of a port is, if it is one. Reports an array of ports without a length.
+fn read_array(ty: &Type, errors: &mut Errors) -> Option<TypeArray> {
+    match ungrouped(ty) {
+        Type::Array(array) => Some(array.clone()),
+        Type::Slice(slice) if matches!(*slice.elem, Type::Reference(_)) => {
+            let element = &slice.elem;
+            let text = format!("an array of ports has a length; write `[{}; N]`", spelled(element));
+            errors.at(ty, text);
+            Some(parse_quote!([#element; 1]))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the type of the elements of an array of arrays. Any other type is returned as it is.
+fn innermost(ty: &Type) -> &Type {
+    match ungrouped(ty) {
+        Type::Array(array) => innermost(&array.elem),
+        ty => ty,
+    }
 }
 
 /// The items of a graph's ports.
@@ -100,6 +151,8 @@ pub(crate) fn expand_graph_ports<'a>(
     ports: impl Iterator<Item = &'a DeclaredPort>,
     checks: bool,
 ) -> PortItems {
+    let (ports, lengths): (Vec<Port>, Vec<Option<&Expr>>) =
+        ports.map(|declared| (declared.port.clone(), declared.length())).unzip();
     let mut operator = Operator {
         options: Options::default(),
         ident: graph.clone(),
@@ -109,7 +162,7 @@ pub(crate) fn expand_graph_ports<'a>(
         cfgs: TokenStream::new(),
         generics: generics.clone(),
         body: Body::State(Vec::new()),
-        ports: ports.map(|port| port.0.clone()).collect(),
+        ports,
         params: Vec::new(),
         made: Vec::new(),
         expandable: Expandable::Operator,
@@ -119,26 +172,42 @@ pub(crate) fn expand_graph_ports<'a>(
     let checked =
         if checks { name_checked_types(&mut operator).others } else { TokenStream::new() };
     let (operator, names) = (&operator, name_types(&operator));
-    let infos = |ports: &mut dyn Iterator<Item = &Port>| {
-        ports.map(|port| expand_port_info(operator, port)).collect::<Vec<_>>()
+    let infos = |are_inputs: bool| {
+        let ports = operator.ports.iter().zip(&lengths);
+        let ports = ports.filter(|(port, _)| (port.direction != Direction::Output) == are_inputs);
+        let infos = ports.map(|(port, length)| {
+            let info = expand_port_info(operator, port);
+            match length {
+                Some(length) => quote!(::streamflow::__private::PortInfo {
+                    length: ::core::option::Option::Some(#length),
+                    ..#info
+                }),
+                None => info,
+            }
+        });
+        infos.collect::<Vec<_>>()
     };
     let (_, arguments, _) = generics.split_for_impl();
-    let fields = operator.ports.iter().map(|port| {
+    let fields = operator.ports.iter().zip(&lengths).map(|(port, length)| {
         let (name, port_type, docs) =
             (&port.ident, &port.port_type_name, docs::write_port_docs(port));
         let exported = match port.direction {
             Direction::Input { .. } => quote!(ExportedInput),
             Direction::Output => quote!(ExportedOutput),
         };
-        quote!(#docs pub #name: ::streamflow::__private::#exported<'__a, #port_type #arguments>,)
+        let exported = quote!(::streamflow::__private::#exported<'__a, #port_type #arguments>);
+        match length {
+            Some(length) => quote!(#docs pub #name: [#exported; #length],),
+            None => quote!(#docs pub #name: #exported,),
+        }
     });
     let impls = operator.ports.iter().map(|port| expand_port_impl(operator, port, &names));
     PortItems {
         types: operator.ports.iter().map(|port| expand_port_type(operator, port)).collect(),
         impls: quote!(#checked #(#impls)*),
         fields: fields.collect(),
-        inputs: infos(&mut operator.inputs()),
-        outputs: infos(&mut operator.outputs()),
+        inputs: infos(true),
+        outputs: infos(false),
         table,
     }
 }

@@ -1,136 +1,77 @@
-//! Checks of arrays of nodes, which the code of `graph!` calls in constants: that each index is that of a node, and that each node of an
-//! array has its edges.
+//! Checks of arrays, of nodes and of ports: that each element has its edges. The code of `graph!` calls them in constants.
+//! The checks of indices are in [`loops`](super::loops).
 
 use super::check::{kind, same, takes_one};
 use super::connected::NodePorts;
+use super::loops::add_index;
+use super::reach::{
+    Place, Reach, Turning, edges_at, first_common, has_edges, is_each_in_order, next_element,
+    next_node,
+};
 use crate::error::const_text::Text;
 use crate::port::{PortInfo, PortSize};
 
-/// The nodes of an array at whose port edges of one statement begin or end.
-#[derive(Debug, Clone, Copy)]
-pub struct Reach {
-    /// The index of the first of these nodes.
-    pub first: i128,
-    /// The index of the last of these nodes.
-    pub last: i128,
-    /// The number of edges at each of these nodes: the turns of a loop, if each of them has an edge at one and the same node.
-    pub times: usize,
-}
-
-/// The edges at a port of an array, by statement.
+/// The edges at a port of a node, by statement.
 #[derive(Debug, Clone, Copy)]
 pub struct ReachedPort {
     /// The name of the port.
     pub port: &'static str,
-    /// The nodes that each statement reaches.
+    /// The ports that each statement reaches.
     pub reached: &'static [Reach],
 }
 
-impl Reach {
-    const fn has(&self, index: i128) -> bool {
-        self.first <= index && index <= self.last
+/// Returns the number of ports in an array; 0 if the port is a single one, or is not there. rustc reports both at the edge.
+#[must_use]
+pub const fn length_of(ports: [&[PortInfo]; 2], port: &str) -> usize {
+    match find(ports[0], port) {
+        Some(PortInfo { length: Some(length), .. }) => *length,
+        _ => match find(ports[1], port) {
+            Some(PortInfo { length: Some(length), .. }) => *length,
+            _ => 0,
+        },
     }
 }
 
-const fn add_index(text: Text, index: i128) -> Text {
-    match index {
-        0.. => text.add_number(index as usize),
-        _ => text.add("-").add_number(index.unsigned_abs() as usize),
-    }
-}
-
-/// Adds `` `cameras` has 3 nodes, 0 to 2 ``.
-const fn add_nodes(text: Text, array: &str, count: usize) -> Text {
-    let text = text.add("`").add(array).add("` has ").add_number(count);
-    match count {
-        1 => text.add(" node, 0"),
-        _ => text.add(" nodes, 0 to ").add_number(count - 1),
-    }
-}
-
-/// Checks that an index that is a number is that of a node.
-#[track_caller]
-pub const fn check_index(array: &str, count: usize, index: i128) {
-    if count > 0 && index >= count as i128 {
-        let text = add_index(Text::new().add("`").add(array).add("["), index);
-        let text = add_nodes(text.add("]` is not there: "), array, count);
-        text.add("; write one of these, or give the array a greater length").fail()
-    }
-}
-
-/// Checks that two indices of an array with different spellings, each as its text and its value, are those of different nodes.
-#[track_caller]
-pub const fn check_spelling(
-    array: &str,
-    count: usize,
-    (index, at): (&str, i128),
-    (other, other_at): (&str, i128),
-) {
-    // `check_index` reports an index that is not there.
-    if at == other_at && at < count as i128 {
-        let text = Text::new().add("`").add(array).add(index).add("` and `").add(array).add(other);
-        add_index(text.add("` are one node, that with the index "), at)
-            .add("; write its index the same way at each port of this graph")
-            .fail()
-    }
-}
-
-/// The nodes of an array that an index names in the turns of a loop.
-#[derive(Debug, Clone, Copy)]
-pub struct Turns {
-    /// The name of the array.
-    pub array: &'static str,
-    /// The number of its nodes.
-    pub count: usize,
-    /// The index as the user wrote it.
-    pub written: &'static str,
-    /// The index in the first turn.
-    pub first: i128,
-    /// The index in the last turn.
-    pub last: i128,
-}
-
-/// Checks that a loop has a turn, and that each index in it is that of a node in each turn. A loop may have no turn if its range has a
-/// parameter of the graph, `depends`.
-#[track_caller]
-pub const fn check_loop(start: usize, end: usize, depends: bool, indices: &[Turns]) {
-    if start >= end && depends {
-        return;
-    }
-    if start >= end {
-        let text = Text::new().add("this loop has no turn: its range is ").add_number(start);
-        text.add("..").add_number(end).add("; remove it, or give it a longer range").fail()
-    }
+const fn find<'a>(ports: &'a [PortInfo], name: &str) -> Option<&'a PortInfo> {
     let mut i = 0;
-    while i < indices.len() {
-        let Turns { array, count, written, first, last } = indices[i];
-        let text = Text::new().add("`").add(array).add("[").add(written).add("]`");
-        if count > 0 && last >= count as i128 {
-            let text = text.add(" reaches `").add(array).add("[");
-            let text = add_nodes(add_index(text, last).add("]`, and "), array, count);
-            let past = last - count as i128 + 1;
-            add_index(text.add("; end the range "), past)
-                .add(" earlier, or write a smaller index")
-                .fail()
-        }
-        if first < 0 {
-            let text = text.add(" begins before `").add(array);
-            add_index(text.add("[0]`; begin the range "), -first).add(" later").fail()
+    while i < ports.len() {
+        if same(ports[i].name, name) {
+            return Some(&ports[i]);
         }
         i += 1;
     }
+    None
 }
 
-/// Checks that an array is not empty, and that each port of each of its nodes has its edges. Loops may have no turn in a graph with
-/// parameters, `depends`.
+/// The name of a node, or of an array of nodes, and of its port.
+#[derive(Clone, Copy)]
+struct Names<'a> {
+    node: &'a str,
+    is_array: bool,
+    port: &'a str,
+    has_elements: bool,
+}
+
+impl Names<'_> {
+    /// Adds the name of the port at a place, as `parts[1].frames[2]`.
+    const fn add_to(&self, text: Text, Place { node, element }: Place) -> Text {
+        let text = text.add(self.node);
+        let text = if self.is_array { add_index(text.add("["), node).add("]") } else { text };
+        let text = text.add(".").add(self.port);
+        if self.has_elements { add_index(text.add("["), element).add("]") } else { text }
+    }
+}
+
+/// Checks that an array is not empty, and that each port of each of its nodes has its edges. A node that is no array has no `count`, and
+/// may have arrays of ports. Loops may have no turn in a graph with parameters, `depends`.
 #[track_caller]
 pub const fn check_array(
     this: &'static NodePorts,
-    count: usize,
+    count: Option<usize>,
     depends: bool,
     ports: &[ReachedPort],
 ) {
-    if count == 0 {
+    if let Some(0) = count {
         Text::new()
             .add("array `")
             .add(this.node)
@@ -139,8 +80,8 @@ pub const fn check_array(
             )
             .fail()
     }
-    if !are_there(count, depends, ports) {
-        // `check_loop` and `check_index` report an index that is not there.
+    if !are_there(this, count, depends, ports) {
+        // `check_loop`, `check_index` and rustc report an index that is not there.
         return;
     }
     check_ports(this, this.inputs, count, ports, true);
@@ -148,14 +89,30 @@ pub const fn check_array(
     check_runs(this, count, ports);
 }
 
-const fn are_there(count: usize, depends: bool, ports: &[ReachedPort]) -> bool {
+const fn are_there(
+    this: &NodePorts,
+    count: Option<usize>,
+    depends: bool,
+    ports: &[ReachedPort],
+) -> bool {
+    let count = nodes(count);
     let mut port = 0;
     while port < ports.len() {
+        let ReachedPort { port: name, reached } = ports[port];
+        let info = match find(this.inputs, name) {
+            Some(info) => Some(info),
+            None => find(this.outputs, name),
+        };
+        let length = match info {
+            Some(info) => info.length,
+            None => None,
+        };
         let mut i = 0;
-        while i < ports[port].reached.len() {
-            let Reach { first, last, .. } = ports[port].reached[i];
-            let is_empty = last < first;
-            if is_empty && !depends || !is_empty && (first < 0 || last >= count as i128) {
+        while i < reached.len() {
+            let reach = &reached[i];
+            let fits = reach.element.is_some() == length.is_some();
+            let is_empty = reach.turns == 0;
+            if !fits || is_empty && !depends || !reach.is_within(count, elements(length)) {
                 return false;
             }
             i += 1;
@@ -163,6 +120,22 @@ const fn are_there(count: usize, depends: bool, ports: &[ReachedPort]) -> bool {
         port += 1;
     }
     true
+}
+
+/// Returns the number of nodes that a name stands for.
+const fn nodes(count: Option<usize>) -> usize {
+    match count {
+        Some(count) => count,
+        None => 1,
+    }
+}
+
+/// Returns the number of ports that a name stands for.
+const fn elements(length: Option<usize>) -> usize {
+    match length {
+        Some(length) => length,
+        None => 1,
+    }
 }
 
 /// Returns the edges at a port; none if no edge names it.
@@ -177,40 +150,11 @@ const fn reached(ports: &[ReachedPort], port: &str) -> &'static [Reach] {
     &[]
 }
 
-/// Returns the number of edges at a node.
-const fn edges_at(reached: &[Reach], index: i128) -> usize {
-    let (mut i, mut edges) = (0, 0);
-    while i < reached.len() {
-        if reached[i].has(index) {
-            edges += reached[i].times;
-        }
-        i += 1;
-    }
-    edges
-}
-
-/// Returns the first node, from the node `from` on, at which the number of edges may be another one than before it: that after the last
-/// node of a statement, and the first node of a statement.
-const fn next_change(reached: &[Reach], from: i128) -> i128 {
-    let (mut i, mut next) = (0, i128::MAX);
-    while i < reached.len() {
-        let Reach { first, last, .. } = reached[i];
-        if first > from && first < next {
-            next = first;
-        }
-        if last >= from && last + 1 < next {
-            next = last + 1;
-        }
-        i += 1;
-    }
-    next
-}
-
 #[track_caller]
 const fn check_ports(
     this: &NodePorts,
     ports: &'static [PortInfo],
-    count: usize,
+    count: Option<usize>,
     edges: &[ReachedPort],
     are_inputs: bool,
 ) {
@@ -218,23 +162,43 @@ const fn check_ports(
     while i < ports.len() {
         let port = &ports[i];
         let at_port = reached(edges, port.name);
-        let mut node = 0;
         // A port without an edge at any node is reported by `check_inputs` or `check_outputs`.
-        while !at_port.is_empty() && node < count as i128 {
-            let edges = edges_at(at_port, node);
-            if edges == 0 && !port.optional {
-                missing(this, port.name, node as usize, are_inputs)
+        let nodes = if at_port.is_empty() { 0 } else { nodes(count) as i128 };
+        let names = Names {
+            node: this.node,
+            is_array: count.is_some(),
+            port: port.name,
+            has_elements: port.length.is_some(),
+        };
+        let has_one = is_each_in_order(at_port, nodes as usize, elements(port.length));
+        let mut node = if has_one && !matches!(port.size, PortSize::Exactly(size) if size != 1) {
+            nodes
+        } else {
+            0
+        };
+        while node < nodes {
+            let mut element = 0;
+            while element < elements(port.length) as i128 {
+                let place = Place { node, element };
+                let edges = edges_at(at_port, place);
+                if edges == 0 && !port.optional {
+                    missing(this, &names, place, are_inputs)
+                }
+                if let PortSize::Exactly(size) = port.size
+                    && edges > 0
+                    && edges != size
+                {
+                    let text = names.add_to(Text::new().add("input `"), place);
+                    let text = text.add("` takes ").add_number(size);
+                    let text = text.add(" edges, because of its `#[input(size)]`, and has ");
+                    text.add_number(edges).add("; write as many as it takes").fail()
+                }
+                element = match port.length {
+                    Some(_) => next_element(at_port, node, element),
+                    None => 1,
+                };
             }
-            if let PortSize::Exactly(size) = port.size
-                && edges > 0
-                && edges != size
-            {
-                let text = add_index(Text::new().add("input `").add(this.node).add("["), node);
-                let text = text.add("].").add(port.name).add("` takes ").add_number(size);
-                let text = text.add(" edges, because of its `#[input(size)]`, and has ");
-                text.add_number(edges).add("; write as many as it takes").fail()
-            }
-            node = next_change(at_port, node);
+            node = next_node(at_port, node);
         }
         i += 1;
     }
@@ -242,7 +206,9 @@ const fn check_ports(
 
 /// Checks that a node whose inputs are all optional has an edge at one of them.
 #[track_caller]
-const fn check_runs(this: &NodePorts, count: usize, ports: &[ReachedPort]) {
+const fn check_runs(this: &NodePorts, count: Option<usize>, ports: &[ReachedPort]) {
+    // `check_inputs` checks a node that is no array.
+    let Some(count) = count else { return };
     let mut i = 0;
     while i < this.inputs.len() {
         if !this.inputs[i].optional {
@@ -255,18 +221,18 @@ const fn check_runs(this: &NodePorts, count: usize, ports: &[ReachedPort]) {
     }
     let mut node = 0;
     while node < count as i128 {
-        let (mut input, mut edges, mut next) = (0, 0, i128::MAX);
+        let (mut input, mut runs, mut next) = (0, false, i128::MAX);
         while input < this.inputs.len() {
             let at_input = reached(ports, this.inputs[input].name);
-            edges += edges_at(at_input, node);
-            let change = next_change(at_input, node);
+            runs |= has_edges(at_input, node);
+            let change = next_node(at_input, node);
             if change < next {
                 next = change;
             }
             input += 1;
         }
         // An array without any edge is reported by `check_inputs`.
-        if edges == 0 && (node > 0 || next < i128::MAX) {
+        if !runs && (node > 0 || next < i128::MAX) {
             let text = add_index(Text::new().add("node `").add(this.node).add("["), node);
             text.add("]` never runs: all inputs of operator `").add(this.operator)
                 .add("` are `#[input(optional)]`, and none is connected; connect one, or make the array shorter")
@@ -277,121 +243,63 @@ const fn check_runs(this: &NodePorts, count: usize, ports: &[ReachedPort]) {
 }
 
 #[track_caller]
-const fn missing(this: &NodePorts, port: &str, node: usize, is_input: bool) {
-    let text = Text::new().add(if is_input { "input `" } else { "output `" }).add(this.node);
-    let text = text.add("[").add_number(node).add("].").add(port);
-    let text = match is_input {
-        true => text.add("` is not connected, as it is at other nodes of the array; "),
-        false => text.add("` is never consumed, as it is at other nodes of the array; "),
+const fn missing(this: &NodePorts, names: &Names<'_>, place: Place, is_input: bool) {
+    let text = Text::new().add(if is_input { "input `" } else { "output `" });
+    let text = names.add_to(text, place);
+    let text = text.add(if is_input { "` is not connected" } else { "` is never consumed" });
+    let text = match names.has_elements {
+        true => text.add(", as other elements of the array are; "),
+        false if names.is_array => text.add(", as it is at other nodes of the array; "),
+        false => text.add("; "),
     };
     let text = text.add(kind(this.is_graph)).add(" `").add(this.operator);
     let what = match is_input {
+        true if this.is_graph => "` needs every input",
         true => "` needs every input that is not `#[input(optional)]`",
         false => "` sends there, too: connect it, or discard it with `>> _`",
     };
     text.add(what).fail()
 }
 
-/// An edge in the turns of a loop: the indices at its two ends in the first turn, and whether they grow with each turn. A single node
-/// has the index 0.
-#[derive(Debug, Clone, Copy)]
-pub struct Turning {
-    /// The index of the output's node, and whether it grows.
-    pub output: (i128, bool),
-    /// The index of the input's node, and whether it grows.
-    pub input: (i128, bool),
-    /// The number of turns; 1 for an edge that is in no loop.
-    pub turns: usize,
-}
-
-impl Turning {
-    const fn at(&self, turn: usize) -> (i128, i128) {
-        let turn = turn as i128;
-        let (output, input) = (self.output, self.input);
-        (
-            if output.1 { output.0 + turn } else { output.0 },
-            if input.1 { input.0 + turn } else { input.0 },
-        )
-    }
-
-    /// Whether a turn leads from one of these nodes to the other.
-    const fn leads(&self, output: i128, input: i128) -> bool {
-        let turn = match (self.output.1, self.input.1) {
-            (true, _) => output - self.output.0,
-            (false, true) => input - self.input.0,
-            (false, false) => 0,
-        };
-        if turn < 0 || turn >= self.turns as i128 {
-            return false;
-        }
-        let (at_output, at_input) = self.at(turn as usize);
-        at_output == output && at_input == input
-    }
-}
-
 /// Checks that an edge, `this`, is not there already by the edge `before`, which has the same ports. `edge` is the text of the edge.
 #[track_caller]
 pub const fn check_same_edge(edge: &str, this: Turning, before: Turning) {
     let mut turn = 0;
-    while turn < this.turns {
-        let (output, input) = this.at(turn);
+    while turn < this.output.turns {
+        let (output, input) = (this.output.at(turn), this.input.at(turn));
         if before.leads(output, input) {
-            let text = Text::new().add("`").add(edge).add("` is there already, for node ");
-            let index = if this.output.1 { output } else { input };
-            add_index(text, index)
-                .add("; an output feeds an input once, so remove one of these edges")
-                .fail()
+            let text = Text::new().add("`").add(edge).add("` is there already");
+            let text = match (this.output.node.1, this.input.node.1) {
+                (true, _) => add_index(text.add(", for node "), output.node),
+                (false, true) => add_index(text.add(", for node "), input.node),
+                (false, false) => text,
+            };
+            text.add("; an output feeds an input once, so remove one of these edges").fail()
         }
         turn += 1;
     }
 }
 
-/// Checks that a loop whose variable is at neither end of an edge has one turn.
-#[track_caller]
-pub const fn check_one_turn(edge: &str, start: usize, end: usize) {
-    if end > start + 1 {
-        Text::new()
-            .add("each turn of this loop makes the same edge, `")
-            .add(edge)
-            .add("`; write it once, outside of the loop")
-            .fail()
-    }
-}
-
-/// Checks that an input of the nodes of an array has no second producer, which the edges from `this` are where the edges from
-/// `output` lead already.
+/// Checks that an input of an array has no second producer: that no edge of `this` leads where an edge from `output` leads already.
 #[track_caller]
 pub const fn check_second_of_array(
-    array: &str,
+    (node, is_array): (&str, bool),
     (inputs, port): (&[PortInfo], &str),
     this: Reach,
     before: Reach,
     output: &str,
 ) {
-    let first = if this.first > before.first { this.first } else { before.first };
-    let last = if this.last < before.last { this.last } else { before.last };
-    // `check_loop` reports a loop without turns.
-    let is_empty = this.last < this.first || before.last < before.first;
-    if is_empty || first > last || !takes_one(inputs, port) {
-        return;
-    }
-    let text = add_index(Text::new().add("input `").add(array).add("["), first);
-    let text = text.add("].").add(port).add("` already has a producer, `").add(output);
-    text.add("`; it takes exactly one edge, because it is not `#[input(many)]`").fail()
-}
-
-/// Checks that an input of a single node takes as many edges as the turns of a loop lead to it.
-#[track_caller]
-pub const fn check_edges_of_loop(
-    input: &str,
-    inputs: &[PortInfo],
-    port: &str,
-    start: usize,
-    end: usize,
-) {
-    if end > start + 1 && takes_one(inputs, port) {
-        let text = Text::new().add("each turn of this loop leads to input `").add(input);
-        text.add("`, which takes exactly one edge, because it is not `#[input(many)]`; make its node an array with the variable of \
-                  the loop as index, or join the messages before it").fail()
+    let Some(PortInfo { length, .. }) = find(inputs, port) else { return };
+    let names = Names { node, is_array, port, has_elements: length.is_some() };
+    // rustc reports an index that is missing, and a superfluous one.
+    let fit = this.element.is_some() == names.has_elements
+        && before.element.is_some() == names.has_elements;
+    if let Some(place) = first_common(&this, &before)
+        && fit
+        && takes_one(inputs, port)
+    {
+        let text = names.add_to(Text::new().add("input `"), place);
+        let text = text.add("` already has a producer, `").add(output);
+        text.add("`; it takes exactly one edge, because it is not `#[input(many)]`").fail()
     }
 }

@@ -111,7 +111,8 @@ impl NodePorts {
         let (mut i, mut found) = (0, None);
         while i < ports.len() {
             if is_missing(&ports[i], self.named) {
-                if found.is_some() {
+                // An array of ports has an edge for each element.
+                if found.is_some() || ports[i].length.is_some() {
                     return None;
                 }
                 found = Some(&ports[i]);

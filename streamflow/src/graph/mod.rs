@@ -99,10 +99,13 @@
 //! ```
 
 pub(crate) mod arrays;
+pub(crate) mod borders;
 pub(crate) mod check;
 pub(crate) mod connected;
 mod joined;
+pub(crate) mod loops;
 pub(crate) mod plan;
+pub(crate) mod reach;
 pub(crate) mod state;
 
 pub(crate) use crate::operator::{AnyNode, NodePaths, NodeStatus, Step, Waits};

@@ -110,16 +110,3 @@ impl<T: RunsAsNode, const N: usize> RunsAsNode for [T; N] {
         }
     }
 }
-
-/// Returns the ports of each node of an array, until they are taken.
-pub fn each_ports<'a, M, P>(made: &'a mut [M], ports: impl Fn(&'a mut M) -> P) -> Vec<Option<P>> {
-    made.iter_mut().map(|node| Some(ports(node))).collect()
-}
-
-/// Takes the ports of the node `index`. The code of `graph!` takes those of each node once, and checks the index while compiling.
-pub fn take_ports<P>(each: &mut [Option<P>], index: usize) -> P {
-    match each.get_mut(index).and_then(Option::take) {
-        Some(ports) => ports,
-        None => unreachable!("`graph!` takes the ports of a node of this array once"),
-    }
-}

@@ -2,6 +2,7 @@
 //!
 //! Edges: the rules for which output may lead to which input. Traits check these rules where `graph!` writes the edge.
 
+use super::array::OnePort;
 use super::edge_copy::{CopyOnEdge, EdgeCopy, TransferOnEdge};
 use super::exported::{ExportedInput, ExportedOutput, Inlets, Source, flat_name, push_last};
 use super::info::{InputPort, OutputPort};
@@ -64,6 +65,21 @@ impl<P: OutputPort> EdgeSource for ExportedOutput<'_, P> {
     }
 }
 
+/// [`edge`] reports an array of ports, so nothing else is reported about it.
+#[diagnostic::do_not_recommend]
+impl<T: EdgeSource, const N: usize> EdgeSource for [T; N] {
+    type Port = T::Port;
+    type To<B> = T::To<B>;
+
+    fn to<B>(port: &mut B) -> &mut T::To<B> {
+        T::to(port)
+    }
+
+    fn source(&mut self) -> Option<Source<'_, ItemOf<T::Port>>> {
+        None
+    }
+}
+
 /// A port at which an edge can end: the [`Input`] of a node, or a graph's.
 #[diagnostic::on_unimplemented(
     message = "an edge ends at an input, but this port is an output",
@@ -92,6 +108,16 @@ impl<P: InputPort> EdgeTarget for ExportedInput<'_, P> {
 
     fn inlets(&mut self) -> Inlets<'_, P::Message> {
         self.inlets.iter_mut().map(|(inlet, end)| (&mut **inlet, *end)).collect()
+    }
+}
+
+/// As the implementation of [`EdgeSource`] for arrays.
+#[diagnostic::do_not_recommend]
+impl<T: EdgeTarget, const N: usize> EdgeTarget for [T; N] {
+    type Port = T::Port;
+
+    fn inlets(&mut self) -> Inlets<'_, <T::Port as InputPort>::Message> {
+        Inlets::new()
     }
 }
 
@@ -154,8 +180,12 @@ pub struct Edge<'a, A, B> {
     options: EdgeOptions,
 }
 
-/// Names the ports of an edge. The function has no bounds, so rustc reports all mistakes at [`connect`].
-pub fn edge<'a, A, B>(from: &'a mut A, to: &'a mut B, options: EdgeOptions) -> Edge<'a, A, B> {
+/// Names the ports of an edge. Its one bound is that neither is an array, and rustc reports all other mistakes at [`connect`].
+pub fn edge<'a, A: OnePort, B: OnePort>(
+    from: &'a mut A,
+    to: &'a mut B,
+    options: EdgeOptions,
+) -> Edge<'a, A, B> {
     Edge { from, to, options }
 }
 
@@ -242,7 +272,7 @@ pub fn begin<B: EdgeTarget>(to: &mut B, first: Expected<B>, platform: &Platform)
 }
 
 /// Declares that the messages of an output are discarded: `>> _`.
-pub fn discard<A: EdgeSource>(_: &mut A) {}
+pub fn discard<A: OnePort + EdgeSource>(_: &mut A) {}
 
 /// A port at which a condition can wait for messages: the [`Input`] of a node, or a graph's.
 #[diagnostic::on_unimplemented(
@@ -265,6 +295,11 @@ impl<P: InputPort> AwaitedTarget for ExportedInput<'_, P> {
     type Port = P;
 }
 
+#[diagnostic::do_not_recommend]
+impl<T: AwaitedTarget, const N: usize> AwaitedTarget for [T; N] {
+    type Port = T::Port;
+}
+
 /// A port at which a condition can wait for room: the [`Output`] of a node, or a graph's.
 #[diagnostic::on_unimplemented(
     message = "`room` waits for room at an output, but this port is an input",
@@ -278,6 +313,9 @@ impl<P: OutputPort> AwaitedSource for Output<P> {}
 
 #[diagnostic::do_not_recommend]
 impl<P: OutputPort> AwaitedSource for ExportedOutput<'_, P> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: AwaitedSource, const N: usize> AwaitedSource for [T; N] {}
 
 /// Implemented for the place of messages for which `stream_done` can wait: [`Device`].
 #[diagnostic::on_unimplemented(

@@ -10,10 +10,9 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
+use super::array::OnePort;
 use super::info::{InputPort, OutputPort};
-use super::input::Input;
 use super::outlet::Outgoing;
-use super::output::Output;
 use crate::memory::Shared;
 use crate::message::{
     Envelope, Form, Inlet, Message, Metadata, Payload, Reads, Several, Shares, Sole, Takes,
@@ -117,21 +116,61 @@ pub struct Source<'a, T> {
 pub struct ExportedOutput<'a, P: OutputPort> {
     /// The outlet, until an outer graph has made the output its own.
     pub(super) source: Option<Source<'a, Item<P>>>,
+    /// The index in an array of ports; 0 for a single port.
+    pub(crate) element: usize,
 }
 
 /// An input of a graph: the inlets of one node inside, or of several.
 pub struct ExportedInput<'a, P: InputPort> {
     pub(super) inlets: Inlets<'a, P::Message>,
+    /// The index in an array of ports; 0 for a single port.
+    pub(crate) element: usize,
 }
 
-/// Returns an input with the inlets of both.
-#[must_use]
-pub fn both<'a, P: InputPort>(
-    mut input: ExportedInput<'a, P>,
-    other: ExportedInput<'a, P>,
-) -> ExportedInput<'a, P> {
-    input.inlets.extend(other.inlets);
-    input
+/// A port of a graph, before the edges inside are its own.
+pub trait Exported {
+    /// Returns the port with this index in an array of ports; 0 for a single port.
+    fn open(element: usize) -> Self;
+    /// Adds the ports inside of the other one to those of this port.
+    fn add(&mut self, other: Self);
+}
+
+impl<P: OutputPort> Exported for ExportedOutput<'_, P> {
+    fn open(element: usize) -> Self {
+        Self { source: None, element }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.source = other.source;
+    }
+}
+
+impl<P: InputPort> Exported for ExportedInput<'_, P> {
+    fn open(element: usize) -> Self {
+        Self { inlets: Inlets::new(), element }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.inlets.extend(other.inlets);
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: InputPort> OnePort for ExportedInput<'_, P> {
+    type One = Self;
+
+    fn one(&mut self) -> &mut Self {
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: OutputPort> OnePort for ExportedOutput<'_, P> {
+    type One = Self;
+
+    fn one(&mut self) -> &mut Self {
+        self
+    }
 }
 
 /// A port that can be a graph's output: an output of a node, or of a graph inside.
@@ -144,25 +183,15 @@ pub trait GivesOutlet<'a> {
     /// The type of the port.
     type Port: OutputPort;
     #[doc(hidden)]
-    fn give(self, end: Option<InnerEnd<'a>>) -> Option<Source<'a, Item<Self::Port>>>;
+    fn give(&mut self) -> Option<Source<'a, Item<Self::Port>>>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, P: OutputPort> GivesOutlet<'a> for &'a mut Output<P> {
+impl<'a, P: OutputPort> GivesOutlet<'a> for ExportedOutput<'a, P> {
     type Port = P;
 
-    fn give(self, end: Option<InnerEnd<'a>>) -> Option<Source<'a, Item<P>>> {
-        Some(Source { outlet: &mut self.outlet, end })
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<'a, P: OutputPort> GivesOutlet<'a> for &mut ExportedOutput<'a, P> {
-    type Port = P;
-
-    fn give(self, end: Option<InnerEnd<'a>>) -> Option<Source<'a, Item<P>>> {
-        let source = self.source.take()?;
-        Some(Source { end: source.end.or(end), ..source })
+    fn give(&mut self) -> Option<Source<'a, Item<P>>> {
+        self.source.take()
     }
 }
 
@@ -231,20 +260,24 @@ where
 pub(super) type Owners<P> = <<P as OutputPort>::Item as Message>::Owners;
 
 /// Makes an inner output the output of its graph.
-pub fn export<'a, A: GivesOutlet<'a>, M>(port: A, end: InnerEnd<'a>) -> ExportedOutput<'a, M>
+pub fn export<'a, A: OnePort, M>(port: &mut A) -> ExportedOutput<'a, M>
 where
-    M: ExportOf<A::Port, Owners<A::Port>>,
+    A::One: GivesOutlet<'a>,
+    M: ExportOf<InnerOutput<'a, A>, Owners<InnerOutput<'a, A>>>,
 {
-    ExportedOutput { source: port.give(Some(end)).map(M::same) }
+    ExportedOutput { source: port.one().give().map(M::same), element: 0 }
 }
 
 /// Makes an inner output, which has readers inside too, the output of its graph.
-pub fn export_shared<'a, A: GivesOutlet<'a>, M>(port: A, end: InnerEnd<'a>) -> ExportedOutput<'a, M>
+pub fn export_shared<'a, A: OnePort, M>(port: &mut A) -> ExportedOutput<'a, M>
 where
-    M: ExportOf<A::Port, Several>,
+    A::One: GivesOutlet<'a>,
+    M: ExportOf<InnerOutput<'a, A>, Several>,
 {
-    ExportedOutput { source: port.give(Some(end)).map(M::same) }
+    ExportedOutput { source: port.one().give().map(M::same), element: 0 }
 }
+
+type InnerOutput<'a, A> = <<A as OnePort>::One as GivesOutlet<'a>>::Port;
 
 /// A port that a graph's input can be: an input of a node, or of a graph inside.
 #[diagnostic::on_unimplemented(
@@ -256,25 +289,15 @@ pub trait GivesInlets<'a> {
     /// The type of the port.
     type Port: InputPort;
     #[doc(hidden)]
-    fn give(self, end: Option<InnerEnd<'a>>) -> Inlets<'a, <Self::Port as InputPort>::Message>;
+    fn give(&mut self) -> Inlets<'a, <Self::Port as InputPort>::Message>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, P: InputPort> GivesInlets<'a> for &'a mut Input<P> {
+impl<'a, P: InputPort> GivesInlets<'a> for ExportedInput<'a, P> {
     type Port = P;
 
-    fn give(self, end: Option<InnerEnd<'a>>) -> Inlets<'a, P::Message> {
-        smallvec::smallvec![(&mut self.inlet, end)]
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<'a, P: InputPort> GivesInlets<'a> for &mut ExportedInput<'a, P> {
-    type Port = P;
-
-    fn give(self, end: Option<InnerEnd<'a>>) -> Inlets<'a, P::Message> {
-        let inlets = std::mem::take(&mut self.inlets).into_iter();
-        inlets.map(|(inlet, inner)| (inlet, inner.or(end))).collect()
+    fn give(&mut self) -> Inlets<'a, P::Message> {
+        std::mem::take(&mut self.inlets)
     }
 }
 
@@ -335,17 +358,21 @@ where
 pub(super) type OwnersOfInput<M> = <<M as InputPort>::Form as Form>::Owners;
 
 /// Makes an inner input the input of its graph.
-pub fn import<'a, B: GivesInlets<'a>, M>(port: B, end: InnerEnd<'a>) -> ExportedInput<'a, M>
+pub fn import<'a, B: OnePort, M>(port: &mut B) -> ExportedInput<'a, M>
 where
-    M: InputPort<Form: Form> + ImportTo<B::Port, OwnersOfInput<M>>,
+    B::One: GivesInlets<'a>,
+    M: InputPort<Form: Form> + ImportTo<InnerInput<'a, B>, OwnersOfInput<M>>,
 {
-    ExportedInput { inlets: M::same(port.give(Some(end))) }
+    ExportedInput { inlets: M::same(port.one().give()), element: 0 }
 }
 
 /// Makes an inner input the input of its graph, which has other inner inputs too.
-pub fn import_shared<'a, B: GivesInlets<'a>, M>(port: B, end: InnerEnd<'a>) -> ExportedInput<'a, M>
+pub fn import_shared<'a, B: OnePort, M>(port: &mut B) -> ExportedInput<'a, M>
 where
-    M: ImportTo<B::Port, Several>,
+    B::One: GivesInlets<'a>,
+    M: ImportTo<InnerInput<'a, B>, Several>,
 {
-    ExportedInput { inlets: M::same(port.give(Some(end))) }
+    ExportedInput { inlets: M::same(port.one().give()), element: 0 }
 }
+
+type InnerInput<'a, B> = <<B as OnePort>::One as GivesInlets<'a>>::Port;

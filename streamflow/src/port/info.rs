@@ -22,6 +22,8 @@ pub struct PortInfo {
     pub optional: bool,
     /// The number of edges that lead to an input. For an output this is always `One`, whatever the number of its edges.
     pub size: PortSize,
+    /// The number of elements, if the port is an array of ports of a graph.
+    pub length: Option<usize>,
     /// Whether the port's messages carry device data.
     pub device: bool,
     /// Whether the port's messages may have [downloads](crate::Download).

@@ -6,6 +6,7 @@ use super::exported::{
     Owners, OwnersOfInput, Source,
 };
 use super::info::{InputPort, OutputPort};
+use super::lend::Lend;
 use crate::message::Form;
 
 /// A value that only the code of the macros can name: the function of an interface takes it, so no other code gets the ports of a node,
@@ -28,17 +29,17 @@ impl<'a, P: OutputPort, M: ExportOf<P, Owners<P>>> InterfaceOutput<'a, P>
     for ExportedOutput<'a, M>
 {
     fn of(source: Option<Source<'a, Item<P>>>) -> Self {
-        Self { source: source.map(M::same) }
+        Self { source: source.map(M::same), element: 0 }
     }
 }
 
 /// Makes an output that of an interface.
-pub fn promise_output<'a, A, E>(port: A) -> E
+pub fn promise_output<'a, L: Lend<'a>, E>(port: L) -> E
 where
-    A: GivesOutlet<'a>,
-    E: InterfaceOutput<'a, A::Port>,
+    L::Lent: GivesOutlet<'a>,
+    E: InterfaceOutput<'a, <L::Lent as GivesOutlet<'a>>::Port>,
 {
-    E::of(port.give(None))
+    E::of(port.lend(None).give())
 }
 
 /// Implemented for the input of an interface, for an input that it can be.
@@ -57,15 +58,15 @@ where
     M: InputPort<Form: Form> + ImportTo<P, OwnersOfInput<M>>,
 {
     fn of(inlets: Inlets<'a, P::Message>) -> Self {
-        Self { inlets: M::same(inlets) }
+        Self { inlets: M::same(inlets), element: 0 }
     }
 }
 
 /// Makes an input that of an interface.
-pub fn promise_input<'a, B, E>(port: B) -> E
+pub fn promise_input<'a, L: Lend<'a>, E>(port: L) -> E
 where
-    B: GivesInlets<'a>,
-    E: InterfaceInput<'a, B::Port>,
+    L::Lent: GivesInlets<'a>,
+    E: InterfaceInput<'a, <L::Lent as GivesInlets<'a>>::Port>,
 {
-    E::of(port.give(None))
+    E::of(port.lend(None).give())
 }

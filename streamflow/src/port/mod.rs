@@ -38,6 +38,7 @@
 //!   come after other reads of it: by earlier consumers, or by the producer. The launch that writes waits for these reads:
 //!   `memory::access::queue` calls `block.order(Write)`.
 
+pub(crate) mod array;
 pub(crate) mod connect;
 pub(crate) mod edge_copy;
 pub(crate) mod ends;
@@ -45,6 +46,7 @@ pub(crate) mod exported;
 pub(crate) mod info;
 pub(crate) mod input;
 pub(crate) mod interface;
+pub(crate) mod lend;
 pub(crate) mod outlet;
 pub(crate) mod output;
 pub(crate) mod outside;

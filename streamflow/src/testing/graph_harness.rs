@@ -176,10 +176,12 @@ impl<G: RunsAsNode<Made: 'static>> GraphHarness<G> {
         mut metadata: Metadata,
     ) -> Result<()> {
         let sent = self.around.order(&message)?;
-        let number = self.edges.count(P::NAME);
+        let mut ports = PortsOf(self.graph.ports());
+        let input = port(&mut ports);
+        let number = self.edges.count((P::NAME, input.element));
         // The numbers of the nodes are lower.
         metadata.begin(self.platform.clock().now(), number, Some(NonZeroU32::MAX));
-        port(&mut PortsOf(self.graph.ports())).push(message, metadata, sent);
+        input.push(message, metadata, sent);
         Ok(())
     }
 
@@ -230,8 +232,8 @@ impl<G: RunsAsNode<Made: 'static>> GraphHarness<G> {
         &mut self,
         port: impl for<'p, 'g> FnOnce(&'p mut PortsOf<'g, G>) -> &'p mut ExportedOutput<'g, P>,
     ) -> Option<Emitted<<P::Item as Message>::Item>> {
-        let _: &mut ExportedOutput<'_, P> = port(&mut PortsOf(self.graph.ports()));
-        let edge = self.edges.output::<P>()?;
+        let ExportedOutput { element, .. } = *port(&mut PortsOf(self.graph.ports()));
+        let edge = self.edges.output::<P>(element)?;
         edge.receive()?;
         edge.take().map(Emitted::new)
     }
@@ -270,15 +272,18 @@ fn nodes<G: RunsAsNode>(graph: &mut G::Made) -> Vec<&mut dyn AnyNode> {
 /// The harness's ends of the edges outside of the graph.
 #[derive(Default)]
 struct Edges {
-    /// The inputs by name, each with the number of messages that were pushed in this run.
-    inputs: Vec<(&'static str, u64)>,
-    /// The outputs by name, each with the [`Receiver`] of its edge.
-    outputs: Vec<(&'static str, Box<dyn Any + Send>)>,
+    /// The inputs, each with the number of messages that were pushed in this run.
+    inputs: Vec<(PortId, u64)>,
+    /// The outputs, each with the [`Receiver`] of its edge.
+    outputs: Vec<(PortId, Box<dyn Any + Send>)>,
 }
+
+/// The name of a port, and its index in an array of ports.
+type PortId = (&'static str, usize);
 
 impl Edges {
     /// Counts a message for an input. Returns how many were counted before.
-    fn count(&mut self, input: &str) -> u64 {
+    fn count(&mut self, input: PortId) -> u64 {
         let Some((_, count)) = self.inputs.iter_mut().find(|(name, _)| *name == input) else {
             return 0;
         };
@@ -290,8 +295,11 @@ impl Edges {
         self.inputs.iter_mut().for_each(|(_, count)| *count = 0);
     }
 
-    fn output<P: OutputPort>(&mut self) -> Option<&mut Receiver<<P::Item as Message>::Item>> {
-        let (_, edge) = self.outputs.iter_mut().find(|(name, _)| *name == P::NAME)?;
+    fn output<P: OutputPort>(
+        &mut self,
+        element: usize,
+    ) -> Option<&mut Receiver<<P::Item as Message>::Item>> {
+        let (_, edge) = self.outputs.iter_mut().find(|(id, _)| *id == (P::NAME, element))?;
         edge.downcast_mut()
     }
 }
@@ -299,12 +307,12 @@ impl Edges {
 impl VisitPorts for Edges {
     fn input<P: InputPort>(&mut self, input: &mut ExportedInput<'_, P>) {
         input.connect_outside();
-        self.inputs.push((P::NAME, 0));
+        self.inputs.push(((P::NAME, input.element), 0));
     }
 
     fn output<P: OutputPort>(&mut self, output: &mut ExportedOutput<'_, P>) {
         let edge = output.connect_outside();
-        self.outputs.extend(edge.map(|edge| (P::NAME, Box::new(edge) as _)));
+        self.outputs.extend(edge.map(|edge| ((P::NAME, output.element), Box::new(edge) as _)));
     }
 }
 

@@ -3,13 +3,13 @@
 use proc_macro2::Ident;
 use syn::Expr;
 
-use super::ports::inner_ports;
+use super::borders::borders;
 use crate::diagnostic::Errors;
 use crate::expression::whole_number;
 use crate::graph::conditions::{Condition, ConditionKind};
 use crate::graph::index::Loop;
-use crate::graph::model::{Edge, Node, OwnPort};
-use crate::graph::parts::{Port, Side, unraw_name};
+use crate::graph::model::{Border, Edge, Node, OwnPort};
+use crate::graph::parts::{Side, unraw_name};
 
 /// Reports each condition of these nodes that waits for more messages than the edges to its inputs hold.
 pub(super) fn check_numbers(
@@ -32,13 +32,13 @@ pub(super) fn check_numbers(
             };
             for (inputs, messages) in needs {
                 // The edge of the graph around this one is not known here.
-                let is_own = |(inner, _): (&Port, &OwnPort)| {
+                let is_own = |Border { inner, .. }: &Border| {
                     unraw_name(&inner.node) == node.unraw_name()
                         && inputs.iter().any(|input| unraw_name(input) == unraw_name(&inner.name))
                 };
                 // The nodes of an array share no edges.
                 let is_array = node.element().is_some();
-                if !is_array && !inner_ports(ports, Side::Input).any(is_own) {
+                if !is_array && !borders(ports, Side::Input).any(is_own) {
                     check_number(node, inputs, messages, edges, errors);
                 }
             }

@@ -5,12 +5,13 @@ use std::collections::{HashMap, HashSet};
 
 use proc_macro2::Ident;
 
+use super::borders::{self, Borders};
 use super::declarations::{NodeNames, PortNode};
-use super::ports::{self, Borders, inner_ports};
 use crate::diagnostic::Errors;
-use crate::graph::index::{self, Loop};
-use crate::graph::model::{Discard, Edge, Node, Nodes, OwnPort};
+use crate::graph::index::Loop;
+use crate::graph::model::{Border, Discard, Edge, Node, Nodes, OwnPort};
 use crate::graph::parts::{Carries, End, Param, Pool, Port, Side, Streams, unraw_name};
+use crate::graph::places::Places;
 use crate::graph::syntax::{EdgeStatement, Target};
 
 /// The edges and discards that the edge statements declare. Each edge leads to one input.
@@ -32,7 +33,7 @@ pub(super) fn connect(
     errors: &mut Errors,
 ) -> Connections {
     let (mut edges, mut discards, mut unknown_nodes) = (Vec::new(), Vec::new(), Vec::new());
-    let mut borders = Borders::new(ports);
+    let mut own = Borders::new(ports);
     let mut may_connect = |end: &End, errors: &mut Errors| {
         let End::Node(port) = end else { return true };
         match names.find(port, params) {
@@ -89,7 +90,7 @@ pub(super) fn connect(
             match (&output, input) {
                 (End::Node(output), End::Node(input)) => {
                     let (output, attributes) = (output.clone(), attributes.clone());
-                    if borders.lead_to(&input, around) {
+                    if own.lead_to(&input, around) {
                         let text = format!(
                             "the edges from outside are the last of `{input}`; write this one above that from the port of the graph"
                         );
@@ -106,18 +107,13 @@ pub(super) fn connect(
                         is_shared: false,
                     });
                 }
-                (from, to) if around.is_some() => {
-                    let own = if let End::Own(_) = from { from } else { &to };
-                    let text = format!(
-                        "`{own}` is a port of this graph, and its edges stand outside of a loop: one for each node, with a number as index"
-                    );
-                    errors.at(own, text);
+                (from, to) => {
+                    own.add((from, arrow, &to), &attributes, (around, in_group), errors);
                 }
-                (from, to) => borders.add((from, arrow, &to), &attributes, in_group, errors),
             }
         }
     }
-    ports::check_repeated(ports, errors);
+    borders::check_repeated(ports, errors);
     mark_shared(&mut edges, ports);
     Connections { edges, discards, unknown_nodes }
 }
@@ -156,39 +152,41 @@ fn spell_as_declared(port: &mut Port, nodes: &Nodes) {
 fn mark_shared(edges: &mut [Edge], ports: &mut [OwnPort]) {
     // The readers of each output, by the name of its node and its own; of a graph's output, without a loop.
     let mut readers: HashMap<(String, String), Vec<Reader>> = HashMap::new();
+    let mut exports: HashMap<(String, String), Vec<Reader>> = HashMap::new();
     let key = |output: &Port| (unraw_name(&output.node), unraw_name(&output.name));
     for edge in edges.iter().filter(|edge| !edge.attributes.has_copy()) {
         let is_repeated = edge.around.is_some() && !edge.output.follows_loop();
-        let reader = Reader { nodes: edge.output.nodes(edge.around.as_ref()), is_repeated };
+        let reader = Reader { places: edge.output.places(edge.around.as_ref()), is_repeated };
         readers.entry(key(&edge.output)).or_default().push(reader);
     }
-    for (inner, _) in inner_ports(ports, Side::Output) {
-        let reader = Reader { nodes: inner.nodes(None), is_repeated: false };
-        readers.entry(key(inner)).or_default().push(reader);
+    for border in borders::borders(ports, Side::Output) {
+        let reader = Reader { places: border.inner_places(), is_repeated: false };
+        exports.entry(key(&border.inner)).or_default().push(reader);
     }
-    let is_shared = |output: &Port, around: Option<&Loop>| {
-        let Some(readers) = readers.get(&key(output)) else { return false };
-        let nodes = output.nodes(around);
-        let mut met = readers.iter().filter(|reader| reader.nodes.may_meet(&nodes));
-        met.next().is_some_and(|first| first.is_repeated) || met.next().is_some()
+    let met = |all: &HashMap<_, Vec<Reader>>, output: &Port, places: &Places| {
+        let readers = all.get(&key(output)).into_iter().flatten();
+        let readers = readers.filter(|reader| reader.places.may_meet(places));
+        readers.map(|reader| if reader.is_repeated { 2 } else { 1 }).sum::<usize>()
     };
     for edge in edges {
-        edge.is_shared = is_shared(&edge.output, edge.around.as_ref());
+        let (output, places) = (&edge.output, edge.output.places(edge.around.as_ref()));
+        edge.is_shared = met(&readers, output, &places) + met(&exports, output, &places) > 1;
     }
     for port in ports {
-        let several = port.borders.len() > 1;
-        for border in &mut port.borders {
+        let own: Vec<Places> = port.borders.iter().map(Border::own_places).collect();
+        for (border, here) in port.borders.iter_mut().zip(&own) {
             border.is_shared = match port.side {
-                Side::Output => is_shared(&border.inner, None),
-                Side::Input => several,
+                // Of two outputs of the graph that are one output of a node, the second is a mistake.
+                Side::Output => met(&readers, &border.inner, &border.inner_places()) > 0,
+                Side::Input => own.iter().filter(|other| other.may_meet(here)).nth(1).is_some(),
             };
         }
     }
 }
 
-/// A reader of an output, or of an output of some nodes of an array.
+/// A reader of an output, or of several outputs of one name.
 struct Reader {
-    nodes: index::Nodes,
+    places: Places,
     /// Whether the edge is in a loop, and begins at one and the same output in each turn.
     is_repeated: bool,
 }
@@ -254,18 +252,19 @@ pub(super) fn check_discards(
     errors: &mut Errors,
 ) {
     let key = |output: &Port| (unraw_name(&output.node), unraw_name(&output.name));
-    let mut known: HashMap<(String, String), Vec<(index::Nodes, bool)>> = HashMap::new();
+    let mut known: HashMap<(String, String), Vec<(Places, bool)>> = HashMap::new();
     let of_edges = edges.iter().map(|edge| (&edge.output, edge.around.as_ref()));
-    let of_ports = inner_ports(ports, Side::Output).map(|(inner, _)| (inner, None));
+    let of_ports = borders::borders(ports, Side::Output);
+    let of_ports = of_ports.map(|border| (&border.inner, border.around.as_ref()));
     for (output, around) in of_edges.chain(of_ports) {
-        known.entry(key(output)).or_default().push((output.nodes(around), true));
+        known.entry(key(output)).or_default().push((output.places(around), true));
     }
     for discard in discards {
         let output = &discard.output;
-        let here = output.nodes(discard.around.as_ref());
+        let here = output.places(discard.around.as_ref());
         let before = known.entry(key(output)).or_default();
         // Constants of different names may be those of other nodes.
-        let mut met = before.iter().filter(|(nodes, _)| nodes.surely_meet(&here));
+        let mut met = before.iter().filter(|(places, _)| places.surely_meet(&here));
         match met.next() {
             Some((_, true)) => {
                 let text =

@@ -1,6 +1,7 @@
 //! Makes a `Graph` from a `ParsedGraph`, without the parts that have mistakes. Checks all that can be checked without knowing the
 //! types of the operators.
 
+mod borders;
 mod conditions;
 mod declarations;
 mod edges;
@@ -33,7 +34,7 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
     pools::check_green_contexts(&pools, &left_out_pools, &mut header, errors);
     pools::check_values(&pools, &header, errors);
     if header.has_ports {
-        ports::check_header(&mut header, &pools, errors);
+        ports::check_header(&mut header, &pools, &ports, errors);
     }
     let nodes = Nodes::new(nodes);
     let connections = edges::connect(edges, &nodes, &names, &header.params, &mut ports, errors);
@@ -44,7 +45,7 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
     conditions::check_numbers(&nodes, &edges, &ports, errors);
     let order = order::order_nodes(&nodes, &edges, errors);
     let in_cycles = order::check_policies(&nodes, &edges, errors);
-    ports::check_edges(&ports, errors);
+    borders::check_edges(&ports, errors);
     if errors.is_empty() {
         // After another mistake, a pool may be unused only because the node that uses it was left out.
         pools::check_unused(&pools, &nodes, &header, errors);

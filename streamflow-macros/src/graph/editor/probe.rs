@@ -73,6 +73,14 @@ pub(super) fn write(graph: &Graph, body: TokenStream) -> TokenStream {
     }
 }
 
+/// Returns the tokens after an index, if they begin with one.
+fn without_index(tokens: &[TokenTree]) -> &[TokenTree] {
+    match tokens {
+        [TokenTree::Group(index), rest @ ..] if index.delimiter() == Delimiter::Bracket => rest,
+        _ => tokens,
+    }
+}
+
 fn write_pool(pool: &Pool) -> TokenStream {
     let Pool { docs, name, ty, description, .. } = pool;
     if pool.is_made_by_run {
@@ -189,15 +197,11 @@ impl Probe<'_> {
     /// Writes the user's `node`, `node.` or `node.port`. Returns the tokens that follow.
     fn write_port<'t>(&mut self, node: &Ident, after: &'t [TokenTree]) -> &'t [TokenTree] {
         // An index says nothing about the ports.
-        let after = match after {
-            [TokenTree::Group(index), rest @ ..] if index.delimiter() == Delimiter::Bracket => rest,
-            _ => after,
-        };
-        let (port, rest) = match after {
+        let (port, rest) = match without_index(after) {
             [TokenTree::Punct(dot), TokenTree::Ident(port), rest @ ..] if dot.as_char() == '.' => {
-                (Some(quote!(.#port)), rest)
+                (Some(quote!(.#port)), without_index(rest))
             }
-            _ => (None, after),
+            after => (None, after),
         };
         let written = match self.node(node) {
             Some(known) => {

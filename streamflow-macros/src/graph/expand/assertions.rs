@@ -39,11 +39,12 @@ pub(super) fn connected_ports(graph: &Graph) -> Vec<ConnectedPorts> {
         name(&discard.output, discard.around.as_ref(), true);
     }
     for (port, border) in graph.borders() {
-        name(&border.inner, None, !port.options.optional);
+        name(&border.inner, border.around.as_ref(), !port.options.optional);
     }
     let inputs = graph.edges.iter().map(|edge| (&edge.input, edge.around.as_ref()));
     let exported = graph.borders().filter(|(port, _)| port.side == Side::Input);
-    for (input, around) in inputs.chain(exported.map(|(_, border)| (&border.inner, None))) {
+    let exported = exported.map(|(_, border)| (&border.inner, border.around.as_ref()));
+    for (input, around) in inputs.chain(exported) {
         let Some(index) = graph.nodes.index_of(input) else { continue };
         if graph.nodes[index].element().is_none() {
             let edges = match around {
@@ -191,10 +192,11 @@ pub(super) fn assert_borders(graph: &Graph) -> Assertions {
             (unraw_name(&port.name), border.inner.to_string(), unraw_name(&border.inner.name));
         let inputs = operator_item(&node.ty, "INPUTS");
         let is_same = |edge: &Edge| {
-            let Port { node, name, index, .. } = &edge.input;
+            let Port { node, name, .. } = &edge.input;
+            let is_single = |port: &Port| port.indices().next().is_none();
             unraw_name(node) == unraw_name(&border.inner.node)
                 && unraw_name(name) == input
-                && (index.is_none() && border.inner.index.is_none() && edge.around.is_none())
+                && (is_single(&edge.input) && is_single(&border.inner) && edge.around.is_none())
         };
         let has_others = graph.edges.iter().any(is_same);
         let args = quote!((#own, #many, #optional), #has_others, #inner, #inputs, #input);
@@ -324,10 +326,10 @@ pub(super) fn assert_adopting(graph: &Graph) -> Assertions {
 /// one device, or on two devices if it has `#[transfer]`.
 pub(super) fn assert_edges(graph: &Graph) -> Assertions {
     let mut first_outputs: HashMap<String, String> = HashMap::new();
-    // `arrays::assert_arrays` checks the inputs of the nodes of arrays.
-    let single = graph.edges.iter().filter(|edge| edge.input.index.is_none());
+    // `arrays::assert_arrays` checks the inputs with an index.
+    let single = graph.edges.iter().filter(|edge| edge.input.indices().next().is_none());
     let of_edges = single.map(|edge| (&edge.input, edge.output.to_string(), edge.underline()));
-    let is_single = |border: &Border| border.inner.index.is_none();
+    let is_single = |border: &Border| border.inner.indices().next().is_none();
     let inputs =
         graph.borders().filter(|(port, border)| port.side == Side::Input && is_single(border));
     let of_ports = inputs.map(|(port, border)| {

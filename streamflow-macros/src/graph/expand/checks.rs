@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::assertion::Assertions;
-use super::{arrays, assertions};
+use super::{arrays, assertions, loops, own_ports};
 use crate::graph::model::Graph;
 
 /// The checks of a graph, by their places.
@@ -24,6 +24,8 @@ pub(super) fn check_graph(graph: &Graph) -> Checks {
     // The first of the statements that fails is the error: an empty array comes before the edges that it lacks.
     let others: Assertions = [
         arrays::assert_arrays(graph),
+        loops::assert_loops(graph),
+        own_ports::assert_own_ports(graph),
         of_nodes,
         assertions::assert_workers(graph),
         assertions::assert_borders(graph),

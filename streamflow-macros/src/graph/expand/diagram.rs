@@ -6,7 +6,7 @@ use proc_macro2::Ident;
 use syn::ext::IdentExt;
 
 use crate::graph::model::{Discard, Edge, Graph, Node};
-use crate::graph::parts::{Carries, Streams};
+use crate::graph::parts::{Carries, Port, Streams};
 use crate::tokens::spelled;
 
 /// Words that Mermaid does not accept as the name of a node.
@@ -50,7 +50,7 @@ pub(in crate::graph) fn draw_mermaid(graph: &Graph) -> String {
         let _ = writeln!(text, "    {from} -- \"{}\" --> {to}", edge_label(edge));
     }
     for (index, (discard, producer)) in discards(graph).enumerate() {
-        let (from, port) = (mermaid_id(producer), discard.output.name.unraw());
+        let (from, port) = (mermaid_id(producer), port_label(&discard.output));
         let _ = writeln!(text, "    {from} -- \"{port}\" --> {index}_((\" \"))");
     }
     text
@@ -80,7 +80,7 @@ pub(in crate::graph) fn draw_dot(graph: &Graph) -> String {
         let _ = writeln!(text, "    \"{from}\" -> \"{to}\" [label=\"{}\"];", edge_label(edge));
     }
     for (index, (discard, producer)) in discards(graph).enumerate() {
-        let (from, port) = (producer.unraw_name(), discard.output.name.unraw());
+        let (from, port) = (producer.unraw_name(), port_label(&discard.output));
         let _ = writeln!(text, "    \"{index}_\" [shape=point, label=\"\"];");
         let _ = writeln!(text, "    \"{from}\" -> \"{index}_\" [label=\"{port}\"];");
     }
@@ -134,7 +134,13 @@ fn edge_label(edge: &Edge) -> String {
         Carries::Transfer => " (transfer)",
     };
     let feedback = if edge.attributes.initial.is_some() { " (next tick)" } else { "" };
-    format!("{} → {}{copy}{feedback}", edge.output.name.unraw(), edge.input.name.unraw())
+    format!("{} → {}{copy}{feedback}", port_label(&edge.output), port_label(&edge.input))
+}
+
+/// Returns the name of a port, with its index in an array of ports.
+fn port_label(port: &Port) -> String {
+    let index = port.element.as_ref().map(|index| index.to_string()).unwrap_or_default();
+    format!("{}{index}", port.name.unraw())
 }
 
 fn mermaid_id(node: &Node) -> String {

@@ -133,10 +133,16 @@ fn expand_value(graph: &Graph) -> TokenStream {
     let (_, ports_arguments, _) = ports_generics.split_for_impl();
     let (ports, visitor) = (mixed("__ports"), mixed("__visitor"));
     let visits = graph.ports.iter().map(|port| {
-        let name = &port.name;
-        match port.side {
-            Side::Input => quote!(#visitor.input(&mut #ports.#name);),
-            Side::Output => quote!(#visitor.output(&mut #ports.#name);),
+        let visit = match port.side {
+            Side::Input => quote!(input),
+            Side::Output => quote!(output),
+        };
+        let (name, each) = (&port.name, mixed("__each"));
+        match port.declared.length() {
+            Some(_) => {
+                quote!(for #each in &mut #ports.#name { #visitor.#visit(#each); })
+            }
+            None => quote!(#visitor.#visit(&mut #ports.#name);),
         }
     });
     quote! {

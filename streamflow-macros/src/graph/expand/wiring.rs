@@ -142,11 +142,18 @@ fn bind_ports(graph: &Graph, nodes: impl Iterator<Item = usize>) -> TokenStream 
 }
 
 /// Writes `let mut a = ports(a);` for a node. The ports of an array become a slice, since rustc lends two elements of a slice, as
-/// `a[i].out` and `a[i + 1].in`, at once. The ports of a type parameter are those of its interface.
-pub(super) fn bind_node(graph: &Graph, node: &Node) -> TokenStream {
-    let (name, field) = (&node.name, idents::field(node));
+/// `a[i].out` and `a[i + 1].in`, at once.
+fn bind_node(graph: &Graph, node: &Node) -> TokenStream {
+    let (name, ports) = (&node.name, ports_of(graph, node));
+    let as_slice = node.element().map(|_| quote!(let #name = &mut #name[..];));
+    quote!(let mut #name = #ports; #as_slice)
+}
+
+/// Writes `ports(a)`, the ports of a node, or the list of those of an array. The ports of a type parameter are those of its interface.
+pub(super) fn ports_of(graph: &Graph, node: &Node) -> TokenStream {
+    let field = idents::field(node);
     let (ty, span) = (node.element().unwrap_or(&node.ty), field.span());
-    let ports = match (graph.header.is_param(ty), node.element()) {
+    match (graph.header.is_param(ty), node.element()) {
         (false, _) => quote_spanned!(span=> ::streamflow::__private::ports(#field)),
         (true, None) => {
             quote_spanned!(span=> <#ty>::interface(#field, ::streamflow::__private::Wiring))
@@ -155,9 +162,7 @@ pub(super) fn bind_node(graph: &Graph, node: &Node) -> TokenStream {
             let each = quote_spanned!(span=> |__node| <#ty>::interface(__node, ::streamflow::__private::Wiring));
             quote_spanned!(span=> #field.iter_mut().map(#each).collect::<::std::vec::Vec<_>>())
         }
-    };
-    let as_slice = node.element().map(|_| quote!(let #name = &mut #name[..];));
-    quote!(let mut #name = #ports; #as_slice)
+    }
 }
 
 fn connect_edge(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
@@ -185,21 +190,30 @@ fn connect_edge(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
 }
 
 /// Repeats a statement in the turns of the user's loop, if it is in one.
-fn in_loop(around: Option<&Loop>, statement: TokenStream) -> TokenStream {
+pub(super) fn in_loop(around: Option<&Loop>, statement: TokenStream) -> TokenStream {
     let Some(Loop { keyword, variable, start, end, .. }) = around else { return statement };
     let head = quote_spanned!(*keyword=> for #variable in (#start)..(#end));
     quote!(#head { #statement })
 }
 
-/// Writes the name of an end of an edge as a value that implements `Display`. In a loop it has the index of the turn.
+/// Writes the name of an end of an edge as a value that implements `Display`. In a loop it has the indices of the turn.
 fn name_of_end(port: &Port) -> TokenStream {
-    match port.index.as_deref() {
-        Some(Index { written, place: Place::FromVariable(_) | Place::Constant, .. }) => {
-            let text = format!("{}[{{}}].{}", port.node.unraw(), port.name.unraw());
-            quote!(::core::format_args!(#text, #written))
-        }
-        _ => port.to_string().into_token_stream(),
+    if is_literal(port) {
+        return port.to_string().into_token_stream();
     }
+    let Port { node, index, name, element, .. } = port;
+    let [of_node, of_port] = [index, element].map(|index| match index {
+        Some(_) => "[{}]",
+        None => "",
+    });
+    let text = format!("{}{of_node}.{}{of_port}", node.unraw(), name.unraw());
+    let indices = port.indices().map(|index| &index.written);
+    quote!(::core::format_args!(#text, #(#indices),*))
+}
+
+/// Whether all indices of a port are numbers.
+fn is_literal(port: &Port) -> bool {
+    port.indices().all(|index| matches!(index.place, Place::At(_)))
 }
 
 /// Writes the call that sends the first message of a feedback edge to its consumer. rustc reports a mistake in it at the user's
@@ -214,8 +228,9 @@ fn send_first_message(index: usize, input: &Port, value: &Expr) -> TokenStream {
     };
     let (node, port) = (with_first_span(&input.node), with_first_span(&input.name));
     let (message, platform) = (first_message(index, first), with_first_span(&hygienic_platform()));
-    let element = &input.index;
-    let args = quote_spanned!(first=> &mut #node #element.#port, #message, #platform);
+    let at = &input.index;
+    let input = at_element(quote_spanned!(first=> &mut #node #at.#port), input.element.as_deref());
+    let args = quote_spanned!(first=> #input, #message, #platform);
     let (call, evaluated) = (private_call(underline, "begin", args), hygienic("initial", index));
     quote_spanned!(first=> let #message = #evaluated; #call?;)
 }
@@ -223,9 +238,7 @@ fn send_first_message(index: usize, input: &Port, value: &Expr) -> TokenStream {
 /// Writes the edge's name and the options of its queue.
 fn edge_options(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
     let EdgeAttributes { capacity, policy, initial, .. } = &edge.attributes;
-    let is_named =
-        |port: &Port| port.index.as_ref().is_none_or(|index| matches!(index.place, Place::At(_)));
-    let is_literal = is_named(&edge.output) && is_named(&edge.input);
+    let is_literal = is_literal(&edge.output) && is_literal(&edge.input);
     let (output, input) = (name_of_end(&edge.output), name_of_end(&edge.input));
     let text = if graph.has_ports() {
         let inside = idents::inside();
@@ -327,10 +340,17 @@ fn check_condition_port(function: &str, node: &Node, port: &Ident) -> TokenStrea
     quote_spanned!(span=> #call;)
 }
 
-/// Writes `&mut node.port`, with the spans of the user's tokens.
+/// Writes `&mut node.port`, or an element of an array of ports, with the spans of the user's tokens.
 pub(super) fn borrow_port(port: &Port) -> TokenStream {
-    let Port { node, index, dot, name } = port;
+    let Port { node, index, dot, name, element } = port;
     let first = node.span();
     let lead = quote_spanned!(first=> &mut);
-    quote!(#lead #node #index #dot #name)
+    at_element(quote!(#lead #node #index #dot #name), element.as_deref())
+}
+
+/// Writes `element(ports, index)` for an element of an array of ports. Without an index, the tokens stay as they are.
+pub(super) fn at_element(ports: TokenStream, index: Option<&Index>) -> TokenStream {
+    let Some(Index { written, .. }) = index else { return ports };
+    // The call has the spans of the ports: if these are no array, rustc reports that at both, and prints equal reports once.
+    private_call(Underline::all(&ports), "element", quote!(#ports, #written))
 }

@@ -1,4 +1,4 @@
-//! Reads an end of an edge: `node.port`, or the name of a port of the graph.
+//! Reads an end of an edge: `node.port`, or the name of a port of the graph. Each name may have an index.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use syn::{BinOp, Expr, ExprBinary, Token, bracketed, token};
 use crate::diagnostic::Errors;
 use crate::expression::whole_number;
 use crate::graph::index::{Index, Loop, Place};
-use crate::graph::parts::{End, Port, Side, unraw_name};
+use crate::graph::parts::{End, OwnEnd, Port, Side, unraw_name};
 
 pub(super) const EDGE_FORM: &str = "an edge is written `producer.output >> consumer.input;`";
 
@@ -30,14 +30,41 @@ pub(super) fn parse_end(
     scope: &Scope<'_>,
     errors: &mut Errors,
 ) -> syn::Result<Option<End>> {
-    if !input.peek2(Token![.])
-        && !input.peek2(token::Bracket)
-        && let Ok(name) = input.fork().parse::<Ident>()
+    if let Ok(name) = input.fork().parse::<Ident>()
         && scope.own.contains(&unraw_name(&name))
+        && !is_port_of_node(input)
     {
-        return Ok(Some(End::Own(input.parse()?)));
+        let name = input.parse()?;
+        let end = parse_brackets(input, scope, errors)?;
+        return Ok(end.map(|element| End::Own(OwnEnd { name, element })));
     }
     Ok(parse_port(input, side, scope, errors)?.map(End::Node))
+}
+
+/// Whether a `.` follows a name, or a name with an index.
+fn is_port_of_node(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let name = ahead.parse::<Ident>().is_ok();
+    if ahead.peek(token::Bracket) {
+        let _ = ahead.parse::<TokenTree>();
+    }
+    name && ahead.peek(Token![.])
+}
+
+/// Reads an index, if there is one. Returns `None` after reporting an index that is none, and consumes the rest of `input`.
+fn parse_brackets(
+    input: ParseStream<'_>,
+    scope: &Scope<'_>,
+    errors: &mut Errors,
+) -> syn::Result<Option<Option<Box<Index>>>> {
+    if !input.peek(token::Bracket) {
+        return Ok(Some(None));
+    }
+    let index = parse_index(input, scope.around, errors)?;
+    if index.is_none() {
+        input.parse::<TokenStream>()?;
+    }
+    Ok(index.map(|index| Some(Box::new(index))))
 }
 
 /// Whether a keyword can be a name when it is written with `r#`.
@@ -78,16 +105,7 @@ fn parse_port(
         errors.at(rest, text);
         return Ok(None);
     };
-    let index = match input.peek(token::Bracket) {
-        true => match parse_index(input, scope.around, errors)? {
-            Some(index) => Some(Box::new(index)),
-            None => {
-                input.parse::<TokenStream>()?;
-                return Ok(None);
-            }
-        },
-        false => None,
-    };
+    let Some(index) = parse_brackets(input, scope, errors)? else { return Ok(None) };
     if !input.peek(Token![.]) {
         let port = match side {
             Side::Output => "output",
@@ -125,7 +143,8 @@ fn parse_port(
         errors.at(tokens, format!("expected the name of a port after `{node}.`{hint}"));
         return Ok(None);
     };
-    Ok(Some(Port { node, index, dot, name }))
+    let element = parse_brackets(input, scope, errors)?;
+    Ok(element.map(|element| Port { node, index, dot, name, element }))
 }
 
 const INDEX_FORM: &str = "an index is a number, a constant, as `N - 1`, or in `for i in 0..n { … }` the variable, `i`, `i + 1` or `i - 1`";

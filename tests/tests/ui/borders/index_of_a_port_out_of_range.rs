@@ -1,0 +1,34 @@
+// The input of the graph has no such element.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::{Camera, Cast, Show};
+
+graph! {
+    /// A graph with arrays of ports.
+    pub struct Part {
+        input frames: [&Tensor<u8>; 3];
+        output images: [Tensor<f32>; 3];
+        let casts: [Cast; 3] = |_| Cast::new();
+        for i in 0..3 {
+            frames[i] >> casts[i].src;
+            casts[i].dst >> images[i];
+        }
+    }
+}
+
+graph! {
+    /// A graph with a graph.
+    pub struct App {
+        let cameras: [Camera; 4] = |_| Camera::new(70, 1);
+        let part: Part = Part::new();
+        let shows: [Show; 3] = |_| Show::new(Vec::new());
+        for i in 0..3 {
+            cameras[i].frame >> part.frames[i];
+        }
+        cameras[3].frame >> part.frames[3];
+        for i in 0..3 {
+            part.images[i] >> shows[i].image;
+        }
+    }
+}
+
+fn main() {}
