@@ -155,8 +155,8 @@ pub(crate) const CASES: &[Case] = &[
     when("#[when(stream_done(s|rc))]", Shows(&["program::Cast_Ports", "pub src: Input<Cast_src>"])),
     case("src: &Tensor", "src: &Ten|sor", Shows(&["streamflow::memory::tensor", "pub struct Tensor<T>"])),
     case("dst: Tensor", "dst: Ten|sor", Shows(&["streamflow::memory::tensor", "pub struct Tensor<T>"])),
-    case("source.frame >> prepare.bytes", "source.frame >> prepare.by|tes", Shows(&["program::Prepare_Ports", "pub bytes: ExportedInput<'a, Prepare_bytes>"])),
-    case("bytes >> inner.src", "by|tes >> inner.src", Shows(&["program::Prepare_Ports", "pub bytes: ExportedInput<'a, Prepare_bytes>"])),
+    case("source.frame >> prepare.bytes", "source.frame >> prepare.by|tes", Shows(&["program::Prepare_Ports", "pub bytes: ExportedInput<'__a, Prepare_bytes>"])),
+    case("bytes >> inner.src", "by|tes >> inner.src", Shows(&["program::Prepare_Ports", "pub bytes: ExportedInput<'__a, Prepare_bytes>"])),
     case("input bytes: &Tensor", "input bytes: &Ten|sor", Shows(&["streamflow::memory::tensor", "pub struct Tensor<T>"])),
     // The editor shows each item that a name declares. Exactly these are renamed with the name.
     case("let left", "let le|ft", Shows(&[
