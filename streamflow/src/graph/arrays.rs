@@ -23,12 +23,21 @@ pub struct ReachedPort {
 /// Returns the number of ports in an array; 0 if the port is a single one, or is not there. rustc reports both at the edge.
 #[must_use]
 pub const fn length_of(ports: [&[PortInfo]; 2], port: &str) -> usize {
-    match find(ports[0], port) {
-        Some(PortInfo { length: Some(length), .. }) => *length,
-        _ => match find(ports[1], port) {
-            Some(PortInfo { length: Some(length), .. }) => *length,
-            _ => 0,
-        },
+    match length_in(ports, port) {
+        Some(length) => length,
+        None => 0,
+    }
+}
+
+/// Returns the number of ports in an array, among the inputs and the outputs of a node.
+const fn length_in(ports: [&[PortInfo]; 2], port: &str) -> Option<usize> {
+    let info = match find(ports[0], port) {
+        Some(info) => Some(info),
+        None => find(ports[1], port),
+    };
+    match info {
+        Some(info) => info.length,
+        None => None,
     }
 }
 
@@ -95,24 +104,17 @@ const fn are_there(
     depends: bool,
     ports: &[ReachedPort],
 ) -> bool {
-    let count = nodes(count);
+    let count = number(count);
     let mut port = 0;
     while port < ports.len() {
         let ReachedPort { port: name, reached } = ports[port];
-        let info = match find(this.inputs, name) {
-            Some(info) => Some(info),
-            None => find(this.outputs, name),
-        };
-        let length = match info {
-            Some(info) => info.length,
-            None => None,
-        };
+        let length = length_in([this.inputs, this.outputs], name);
         let mut i = 0;
         while i < reached.len() {
             let reach = &reached[i];
             let fits = reach.element.is_some() == length.is_some();
             let is_empty = reach.turns == 0;
-            if !fits || is_empty && !depends || !reach.is_within(count, elements(length)) {
+            if !fits || is_empty && !depends || !reach.is_within(count, number(length)) {
                 return false;
             }
             i += 1;
@@ -122,16 +124,8 @@ const fn are_there(
     true
 }
 
-/// Returns the number of nodes that a name stands for.
-const fn nodes(count: Option<usize>) -> usize {
-    match count {
-        Some(count) => count,
-        None => 1,
-    }
-}
-
-/// Returns the number of ports that a name stands for.
-const fn elements(length: Option<usize>) -> usize {
+/// Returns the number of nodes, or of ports, that a name stands for: the length of an array, or 1.
+const fn number(length: Option<usize>) -> usize {
     match length {
         Some(length) => length,
         None => 1,
@@ -163,14 +157,14 @@ const fn check_ports(
         let port = &ports[i];
         let at_port = reached(edges, port.name);
         // A port without an edge at any node is reported by `check_inputs` or `check_outputs`.
-        let nodes = if at_port.is_empty() { 0 } else { nodes(count) as i128 };
+        let nodes = if at_port.is_empty() { 0 } else { number(count) as i128 };
         let names = Names {
             node: this.node,
             is_array: count.is_some(),
             port: port.name,
             has_elements: port.length.is_some(),
         };
-        let has_one = is_each_in_order(at_port, nodes as usize, elements(port.length));
+        let has_one = is_each_in_order(at_port, nodes as usize, number(port.length));
         let mut node = if has_one && !matches!(port.size, PortSize::Exactly(size) if size != 1) {
             nodes
         } else {
@@ -178,7 +172,7 @@ const fn check_ports(
         };
         while node < nodes {
             let mut element = 0;
-            while element < elements(port.length) as i128 {
+            while element < number(port.length) as i128 {
                 let place = Place { node, element };
                 let edges = edges_at(at_port, place);
                 if edges == 0 && !port.optional {

@@ -63,7 +63,7 @@ impl<'a> Inside<'a> {
         }
     }
 
-    /// Returns the device of the node that the graph is. An adopting node has none: a graph with pools is none.
+    /// Returns the device of the node that the graph is. An adopting node has no device, and its graph has no pools.
     fn device(&self) -> DeviceId {
         match self.streams {
             NodeStreams::Pool(pool) => pool.device(),

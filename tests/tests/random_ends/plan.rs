@@ -143,7 +143,7 @@ impl EdgePlan {
 pub(crate) struct Plan {
     pub(crate) nodes: Vec<NodePlan>,
     pub(crate) edges: Vec<EdgePlan>,
-    /// The nodes of each graph inside, of which the second one is inside of the first.
+    /// The nodes of each graph inside. The second graph is inside of the first.
     pub(crate) graphs: Vec<Range<usize>>,
 }
 

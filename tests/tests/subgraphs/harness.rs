@@ -110,7 +110,7 @@ fn nested(platform: &Platform) -> Result<(), Failed> {
     let left = uploaded(platform, &[1_u8, 2], harness.stream())?;
     let right = uploaded(platform, &[10_u8, 20], harness.stream())?;
     harness.push(|ports| &mut ports.left, left)?;
-    // One of the two graphs inside has its message, so its nodes tick.
+    // The nodes of the graph that has its message tick. The other graph inside waits.
     ran(harness.tick()?)?;
     check(harness.take(|ports| &mut ports.depth).is_none(), || "a message is missing".into())?;
     harness.push(|ports| &mut ports.right, right)?;

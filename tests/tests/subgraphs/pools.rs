@@ -100,7 +100,7 @@ fn own_pools(platform: &Platform) -> Result<(), Failed> {
     };
     let ((default, fast), (own, _)) = (created(true)?, created(false)?);
     check_equal(own - default, 2)?;
-    // A device without priorities has none that is more urgent.
+    // Without priorities of the device, all streams have priority 0.
     check(fast == 2 || fast == 0, || format!("{fast} streams of `FAST`"))
 }
 

@@ -308,7 +308,8 @@ pub(super) fn assert_pool_uses(graph: &Graph) -> Assertions {
     assertions.collect()
 }
 
-/// Writes checks that no adopting node is a graph with pools: these are on the device of the node, and an adopting node has none.
+/// Writes checks that no adopting node is a graph with pools. A pool inside is on the device of the node, and an adopting node has no
+/// device.
 pub(super) fn assert_adopting(graph: &Graph) -> Assertions {
     let adopting =
         graph.nodes.iter().filter(|node| matches!(node.attributes.streams, Streams::Adopt));

@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 
-use super::idents;
+use super::idents::{self, mixed};
 use super::paths::private_call;
 use super::wiring::{at_element, borrow_port, in_loop, ports_of};
 use crate::graph::model::{Border, Graph, OwnPort};
@@ -56,7 +56,7 @@ pub(super) fn expand_borders(graph: &Graph) -> TokenStream {
 
 /// Returns the name of the variable for the ports of the graph.
 fn own() -> Ident {
-    Ident::new("__own", Span::mixed_site())
+    mixed("__own")
 }
 
 /// Returns the name of the variable for a port of a node, or for a list of these. The length of the node's name makes the names of all
@@ -114,10 +114,6 @@ fn lend(port: &Port, borrowed: TokenStream, at: Option<&Ident>) -> TokenStream {
     let end = quote!(::streamflow::__private::InnerEnd::new(#path, #node, #at, #name));
     let args = quote!(#borrowed, ::core::option::Option::Some(#end));
     private_call(Underline::one(port.name.span()), "lend", args)
-}
-
-fn mixed(name: &str) -> Ident {
-    Ident::new(name, Span::mixed_site())
 }
 
 /// Writes `add(&mut own.input, import(&mut node_input))` or `add(&mut own.output, export(&mut node_output))`. rustc underlines a mistake at

@@ -69,3 +69,8 @@ pub(super) fn field(node: &Node) -> Ident {
     name.set_span(name.span().located_at(last));
     name
 }
+
+/// Returns an identifier of the expansion that the code of one item alone uses.
+pub(super) fn mixed(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}

@@ -17,7 +17,7 @@ use syn::ext::IdentExt;
 use super::borders::expand_borders;
 use super::checked::own_type;
 use super::graph_impl::list_nodes;
-use super::idents::{hygienic_platform, inside, named};
+use super::idents::{hygienic_platform, inside, mixed, named};
 use super::paths::{operator_item, parenthesized};
 use super::{constructor, handle, idents, implementation};
 use crate::graph::model::{Graph, Node};
@@ -318,8 +318,4 @@ pub(super) fn expand_impls(graph: &Graph, items: &PortItems, has_checks: bool) -
 
 fn life(name: &str) -> Lifetime {
     Lifetime::new(name, Span::call_site())
-}
-
-fn mixed(name: &str) -> Ident {
-    Ident::new(name, Span::mixed_site())
 }

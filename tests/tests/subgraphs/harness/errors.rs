@@ -10,7 +10,7 @@ use streamflow_tests::{Failed, check_equal, check_error, check_text};
 use super::super::{Count, Plus, Thread};
 use super::{ran, taken, waits};
 
-/// Sends even numbers on, and counts its calls of `stop`, which fail if it is told to.
+/// Sends even numbers on, and counts its calls of `stop`. They fail if the flag is set.
 #[operator]
 struct Even {
     #[input]
