@@ -396,7 +396,7 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
 ///   `load_params(path)` and `load_params_str(name, text)` set all of them from TOML. The documentation of
 ///   `streamflow::param::Param` has a whole program,
 /// - for each node `name(&self) -> &Operator` and `name_mut(&mut self) -> &mut Operator`,
-/// - `MERMAID` and `DOT`, the graph as a diagram.
+/// - `diagram()`, the declaration as a `streamflow::graph::Diagram`, which draws it for Mermaid and for Graphviz.
 ///
 /// The struct implements `streamflow::graph::Graph`.
 ///

@@ -41,6 +41,10 @@ pub use crate::operator::checked::{
     PortOf, State,
 };
 #[doc(hidden)]
+pub use crate::operator::declaration::{
+    Declaration, DeclaredEdge, DeclaredEnd, DeclaredNode, DeclaredPort,
+};
+#[doc(hidden)]
 pub use crate::operator::{Operator, node::Node};
 #[doc(hidden)]
 pub use crate::param::{
@@ -78,6 +82,8 @@ pub use crate::graph::check::{
 };
 #[doc(hidden)]
 pub use crate::graph::connected::{GraphPorts, Named, NodePorts, check_inputs, check_outputs};
+#[doc(hidden)]
+pub use crate::graph::diagram::Diagram;
 #[doc(hidden)]
 pub use crate::graph::loops::{
     Turns, check_edges_of_loop, check_index, check_loop, check_one_turn,

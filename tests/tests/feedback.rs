@@ -66,7 +66,7 @@ fn numbers_go_round(platform: &Platform) -> Result<(), Failed> {
     // A message on a feedback edge stays there between runs, so the second run continues the sequence.
     graph.run()?;
     check(all(&seen) == [1, 1, 2, 3, 5, 8, 13, 21], || format!("{seen:?}"))?;
-    check_text(Round::DOT, &["\"sum\" -> \"sum\" [label=\"sum → now (next tick)\"]"])
+    check_text(&Round::diagram().dot(), &["\"sum\" -> \"sum\" [label=\"sum → now (next tick)\"]"])
 }
 
 fn lost(platform: &Platform) -> Result<(), Failed> {

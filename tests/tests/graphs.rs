@@ -266,10 +266,10 @@ fn names(platform: &Platform) -> Result<(), Failed> {
     graph.run()?;
     check_equal(&graph.graph().items, &vec![1, 2])?;
     let _: &Counter = graph.r#loop();
-    check_text(Names::DOT, &["\"loop\" -> \"end\" [label=\"number → in\"]"])?;
+    check_text(&Names::diagram().dot(), &["\"loop\" -> \"end\" [label=\"number → in\"]"])?;
     check_text(
-        Names::MERMAID,
-        &["end_[\"end: Keywords\"]", "graph_[\"graph: Collect#lt;(u8, f32)#gt;\"]"],
+        &Names::diagram().mermaid(),
+        &["n1[\"end: Keywords\"]", "n3[\"graph: Collect#lt;(u8, f32)#gt;\"]"],
     )
 }
 
@@ -324,7 +324,7 @@ counting!(Counting, first, 2);
 
 fn by_macro(platform: &Platform) -> Result<(), Failed> {
     Counting::new(platform, 1)?.run()?;
-    check_text(Counting::MERMAID, &["first -- \"number → in\" --> other"])
+    check_text(&Counting::diagram().mermaid(), &["n0 -- \"number → in\" --> n1"])
 }
 
 fn failing_constructor(platform: &Platform) -> Result<Counter> {
@@ -353,25 +353,26 @@ fn count_zero(platform: &Platform) -> Result<(), Failed> {
 
 fn diagrams() -> Result<(), Failed> {
     check_equal(
-        Optional::MERMAID,
+        &*Optional::diagram().mermaid(),
         "flowchart LR
-    counter[\"counter: Counter\"]
-    camera[\"camera: Camera\"]
-    cast[\"cast: Cast\"]
-    show[\"show: Show\"]
-    unheard[\"unheard: Counter\"]
-    counter -- \"number → label\" --> show
-    camera -- \"frame → src\" --> cast
-    cast -- \"dst → image\" --> show
-    unheard -- \"number\" --> 0_((\" \"))
+    n0[\"counter: Counter\"]
+    n1[\"camera: Camera\"]
+    n2[\"cast: Cast\"]
+    n3[\"show: Show\"]
+    n4[\"unheard: Counter\"]
+    n0 -- \"number → label\" --> n3
+    n1 -- \"frame → src\" --> n2
+    n2 -- \"dst → image\" --> n3
+    n5((\" \"))
+    n4 -- \"number\" --> n5
 ",
     )?;
     check_equal(
-        Taken::DOT,
+        &*Taken::diagram().dot(),
         "digraph \"Taken\" {
     rankdir=LR;
     node [shape=box];
-    subgraph \"cluster_GPU\" {
+    subgraph \"cluster pool GPU\" {
         label=\"GPU\";
         \"camera\" [label=\"camera: Camera\"];
         \"cast\" [label=\"cast: Cast\"];
@@ -386,7 +387,10 @@ fn diagrams() -> Result<(), Failed> {
 }
 ",
     )?;
-    check_text(Stereo::MERMAID, &["    subgraph pool_GPU[\"GPU\"]\n        left[\"left: Camera\"]"])
+    check_text(
+        &Stereo::diagram().mermaid(),
+        &["    subgraph n0[\"GPU\"]\n        n1[\"left: Camera\"]"],
+    )
 }
 
 fn order() -> Result<(), Failed> {

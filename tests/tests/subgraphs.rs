@@ -2,6 +2,7 @@
 
 mod array_ports;
 mod arrays;
+mod diagrams;
 mod errors;
 mod examples;
 mod generics;
@@ -21,7 +22,7 @@ use streamflow_tests::{Failed, Suite, check, check_equal, runs};
 pub(crate) fn suite() -> Suite {
     let suite = arrays::add(parameters::add(errors::add(Suite::new())));
     let suite = harness::add(ports::add(pools::add(generics::add(suite))));
-    let suite = array_ports::add(suite);
+    let suite = diagrams::add(array_ports::add(suite));
     let why = "the calls of workers, and of a host beside passes that are captured, have no order";
     let suite = suite.except(Form::Workers, why, |suite| {
         suite.except(Form::ReplayedAlways, why, |suite| {

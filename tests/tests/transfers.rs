@@ -184,7 +184,9 @@ graph! {
 fn there_and_back(platform: &Platform) -> Result<bool, Failed> {
     let mut graph = ThereAndBack::new(platform, 3)?;
     graph.run()?;
-    check(ThereAndBack::MERMAID.contains("(transfer)"), || ThereAndBack::MERMAID.into())?;
+    check(ThereAndBack::diagram().mermaid().contains("(transfer)"), || {
+        ThereAndBack::diagram().mermaid()
+    })?;
     Ok(received(graph.result(), 3.0) && received(graph.original(), 1.0))
 }
 

@@ -48,7 +48,7 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<()> {
     if args.graph.mermaid {
-        return Ok(write!(io::stdout(), "{}", CudaStreamApp::MERMAID)?);
+        return Ok(write!(io::stdout(), "{}", CudaStreamApp::diagram().mermaid())?);
     }
     cli::check_size(args.rows, args.cols)?;
     let platform = args.platform.open_for(&args.graph)?;

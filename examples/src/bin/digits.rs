@@ -34,7 +34,7 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<()> {
     if args.graph.mermaid {
-        return Ok(write!(io::stdout(), "{}", Digits::MERMAID)?);
+        return Ok(write!(io::stdout(), "{}", Digits::diagram().mermaid())?);
     }
     let platform = args.platform.open_for(&args.graph)?;
     let right = Arc::new(AtomicUsize::new(0));

@@ -41,7 +41,7 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<()> {
     if args.graph.mermaid {
-        return Ok(write!(io::stdout(), "{}", EdgesApp::MERMAID)?);
+        return Ok(write!(io::stdout(), "{}", EdgesApp::diagram().mermaid())?);
     }
     let (Some(input), Some(output)) = (&args.input, &args.output) else {
         // This code is unreachable, since clap requires both arguments.

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<()> {
     if args.graph.mermaid {
-        return Ok(write!(io::stdout(), "{}", Radar::MERMAID)?);
+        return Ok(write!(io::stdout(), "{}", Radar::diagram().mermaid())?);
     }
     let platform = args.platform.open_for(&args.graph)?;
     let directory = args.out.clone();
@@ -87,6 +87,6 @@ fn check(number: u64, found: &[u8]) -> Result<()> {
 
 /// Writes a picture of a map, and beside the map the graph that made it.
 fn write(directory: &Path, number: u64, map: &[f32]) -> Result<()> {
-    let image = picture::draw(number, map, Radar::DOT);
+    let image = picture::draw(number, map, &Radar::diagram().dot());
     Ok(png_io::write_rgb(&directory.join(format!("{number:06}.png")), &image)?)
 }

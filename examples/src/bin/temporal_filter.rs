@@ -53,7 +53,7 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> streamflow::Result<()> {
     if args.graph.mermaid {
-        return Ok(write!(io::stdout(), "{}", TemporalFilter::MERMAID)?);
+        return Ok(write!(io::stdout(), "{}", TemporalFilter::diagram().mermaid())?);
     }
     cli::check_size(args.rows, args.cols)?;
     let platform = args.platform.open_for(&args.graph)?;

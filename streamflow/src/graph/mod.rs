@@ -102,6 +102,8 @@ pub(crate) mod arrays;
 pub(crate) mod borders;
 pub(crate) mod check;
 pub(crate) mod connected;
+pub(crate) mod diagram;
+mod drawing;
 mod joined;
 pub(crate) mod loops;
 pub(crate) mod plan;
@@ -110,6 +112,7 @@ pub(crate) mod state;
 
 pub(crate) use crate::operator::{AnyNode, NodePaths, NodeStatus, Step, Waits};
 
+pub use diagram::Diagram;
 pub use plan::Plan;
 pub(crate) use state::RunState;
 

@@ -2,6 +2,7 @@
 
 use super::any_node::AnyNode;
 use super::condition::Conditions;
+use super::declaration::Declaration;
 use super::node_type::{MadeNode, NodeType, NotMadeOfItself, RunsAsNode};
 use super::options::NodeOptions;
 use crate::error::{Error, Failure};
@@ -77,6 +78,10 @@ impl<T: NodeType, const N: usize> NodeType for [T; N] {
         }
         *made = Some(nodes);
         true
+    }
+
+    fn __streamflow_declaration() -> Option<Declaration> {
+        T::__streamflow_declaration()
     }
 
     fn __streamflow_shown(made: &Vec<T::Made>) -> Vec<T::Shown<'_>> {

@@ -9,6 +9,7 @@ pub(crate) mod array;
 pub(crate) mod checked;
 pub(crate) mod compute;
 pub(crate) mod condition;
+pub(crate) mod declaration;
 mod ending;
 pub(crate) mod factory;
 mod facts;

@@ -2,6 +2,7 @@
 //! same code for an operator and a graph, by the traits of this file. `graph!` implements them for a graph with ports.
 
 use super::any_node::AnyNode;
+use super::declaration::Declaration;
 use super::factory::OperatorFactory;
 use super::inside::store_made;
 use super::options::NodeOptions;
@@ -73,6 +74,10 @@ pub trait NodeType: Sized {
         platform: &Platform,
         options: NodeOptions<'_>,
     ) -> bool;
+    /// Returns the declaration of a graph. An operator has none.
+    fn __streamflow_declaration() -> Option<Declaration> {
+        None
+    }
     /// Returns the operator of a node, or the graph.
     fn __streamflow_shown(made: &Self::Made) -> Self::Shown<'_>;
     /// Returns the operator of a node, or the operators of the graph, to change them.

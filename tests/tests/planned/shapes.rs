@@ -229,9 +229,9 @@ fn drawn(platform: &Platform) -> Result<(), Failed> {
         &plan.dot(),
         &[
             "digraph \"Diamond\" {",
-            "n1 [label=\"a: Step\", style=filled, fillcolor=",
-            "n3 -> n4 [label=\"out → b, waits\", style=bold];",
-            "n1 -> n2 [label=\"out → image, same stream\"];",
+            "\"n1\" [label=\"a: Step\", style=filled, fillcolor=",
+            "\"n3\" -> \"n4\" [label=\"out → b, waits\", style=bold];",
+            "\"n1\" -> \"n2\" [label=\"out → image, same stream\"];",
         ],
     )?;
     let plan = Diamond::new(platform, per_operator(), noted, got)?.plan()?;

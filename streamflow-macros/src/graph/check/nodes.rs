@@ -26,8 +26,7 @@ const OF_GRAPH: &[&str] = &[
     "load_params",
     "load_params_str",
     "handle",
-    "MERMAID",
-    "DOT",
+    "diagram",
 ];
 
 /// Reports nodes whose operator has the name of the graph, and returns whether there are any. The graph's struct would shadow the

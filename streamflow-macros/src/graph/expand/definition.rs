@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::checked::node_type;
+use super::diagram::Diagram;
 use crate::graph::model::Graph;
 use crate::tokens::braced;
 
@@ -11,7 +12,11 @@ use crate::tokens::braced;
 ///
 /// The last field has a type without parameters: with the type of a node there, rustc would need to know while it decides whether
 /// that type is an operator whether this graph has a size, and so whether the type is an operator (E0391).
-pub(super) fn expand_struct(graph: &Graph, mermaid: &str, port_table: &TokenStream) -> TokenStream {
+pub(super) fn expand_struct(
+    graph: &Graph,
+    diagram: &Diagram,
+    port_table: &TokenStream,
+) -> TokenStream {
     let header = &graph.header;
     let (attributes, visibility, name) = (&header.attributes, &header.visibility, &header.name);
     let (keyword, generics) = (&header.keyword, &header.generics);
@@ -20,7 +25,7 @@ pub(super) fn expand_struct(graph: &Graph, mermaid: &str, port_table: &TokenStre
         let (name, node) = (&node.name, node_type(header, node));
         quote!(#name: #node)
     });
-    let picture = format!("\n```mermaid\n{mermaid}```");
+    let picture = format!("\n```mermaid\n{}```", diagram.mermaid());
     // A graph with ports has no run of its own, and keeps its path in the graph around it.
     let own = match graph.has_ports() {
         true => quote!(::std::string::String),

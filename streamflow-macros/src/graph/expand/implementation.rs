@@ -1,9 +1,10 @@
-//! Writes the methods and constants of the graph's struct.
+//! Writes the methods of the graph's struct.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Type, Visibility};
 
+use super::diagram::Diagram;
 use super::idents::hygienic_platform;
 use super::paths::{operator_call, operator_item, parenthesized};
 use super::{constructor, handle, idents};
@@ -11,8 +12,8 @@ use crate::graph::model::{Graph, Node};
 use crate::graph::parts::Header;
 use crate::graph::spans::first_and_last;
 
-/// Writes the constants, `new`, the methods that run the graph, and the accessors of the operators.
-pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenStream {
+/// Writes `new`, `diagram`, the methods that run the graph, and the accessors of the operators.
+pub(super) fn expand_methods(graph: &Graph, diagram: &Diagram) -> TokenStream {
     let header = &graph.header;
     let (visibility, own) = (&header.visibility, header.own_type());
     let (generics, type_arguments, clauses) = header.generics.split_for_impl();
@@ -26,7 +27,7 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
     let arguments = quote!(platform: &::streamflow::__private::Platform, #(#params,)*);
     let arguments = parenthesized(span, arguments);
     let (body, platform) = (constructor::expand_new(graph), hygienic_platform());
-    let (runs, diagrams) = (expand_runs(graph), expand_diagrams(visibility, mermaid, dot));
+    let (runs, diagram) = (expand_runs(graph), expand_diagram(graph, diagram));
     let nodes = graph.nodes.iter().filter(|node| node.has_accessors);
     let accessors = nodes.map(|node| {
         let shown = expand_accessor(header, node);
@@ -51,7 +52,7 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
                 #body
             }
 
-            #diagrams
+            #diagram
 
             #runs
 
@@ -119,13 +120,24 @@ fn expand_runs(graph: &Graph) -> TokenStream {
     }
 }
 
-/// Writes the constants with the graph's diagrams.
-pub(super) fn expand_diagrams(visibility: &Visibility, mermaid: &str, dot: &str) -> TokenStream {
+/// Writes the function that returns the diagram. After a mistake that the macro reports, the declaration is a panic: rustc would report
+/// the types of the nodes once more.
+pub(super) fn expand_diagram(graph: &Graph, diagram: &Diagram) -> TokenStream {
+    let visibility = &graph.header.visibility;
+    let declaration = match graph.has_checks() {
+        true => diagram.expand(graph),
+        false => quote!(::core::panic!("the graph has a mistake")),
+    };
     quote! {
-        /// The graph as a flow chart of Mermaid, left to right.
-        #visibility const MERMAID: &'static ::core::primitive::str = #mermaid;
-        /// The graph in the language of Graphviz, left to right.
-        #visibility const DOT: &'static ::core::primitive::str = #dot;
+        /// Returns the declaration of the graph as a diagram, with the graphs inside.
+        #[must_use]
+        #visibility fn diagram() -> ::streamflow::__private::Diagram {
+            ::streamflow::__private::Diagram::__streamflow_new(Self::__streamflow_declaration())
+        }
+
+        fn __streamflow_declaration() -> ::streamflow::__private::Declaration {
+            #declaration
+        }
     }
 }
 

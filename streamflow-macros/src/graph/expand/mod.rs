@@ -33,26 +33,27 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use self::checks::Checks;
+use self::diagram::Diagram;
 use super::generics;
 use super::model::Graph;
 
 /// Writes all items of a graph.
 pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
-    // The diagrams are drawn first, since they show the types as the user wrote them: `name_checked_types` replaces some by
+    // The diagram is made first, since it shows the types as the user wrote them: `name_checked_types` replaces some by
     // aliases.
-    let (mermaid, dot) = (diagram::draw_mermaid(&graph), diagram::draw_dot(&graph));
+    let diagram = Diagram::of(&graph);
     generics::outlive_ticks(&mut graph);
     let checked = checked::name_checked_types(&mut graph);
     let graph = &graph;
     let part = graph.has_ports().then(|| part::port_items(graph, true));
     let table = part.as_ref().map(|items| items.table.clone()).unwrap_or_default();
-    let definition = definition::expand_struct(graph, &mermaid, &table);
+    let definition = definition::expand_struct(graph, &diagram, &table);
     let pools = pools::expand_constants(graph);
     let (implementation, graph_impl, structs) = match &part {
         Some(items) => {
             let (types, ports) = (&items.types, part::expand_ports(graph, items));
             let structs = part::expand_structs(graph);
-            let methods = part::expand_methods(graph, &mermaid, &dot);
+            let methods = part::expand_methods(graph, &diagram);
             (
                 methods,
                 part::expand_impls(graph, items, graph.has_checks()),
@@ -60,7 +61,7 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
             )
         }
         None => {
-            let methods = implementation::expand_methods(graph, &mermaid, &dot);
+            let methods = implementation::expand_methods(graph, &diagram);
             let interfaces = &graph.header.implements;
             // The macro has reported these. The code uses them, so that rustc does not report their imports as unused.
             let named =
@@ -94,17 +95,17 @@ pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
 /// Writes the items that a user's code names, for an editor: the struct, its methods and its handle, and for a graph with ports those
 /// by which another graph names it. The struct with the ports is not among them.
 pub(super) fn expand_api(graph: &Graph) -> TokenStream {
-    let (mermaid, dot) = (diagram::draw_mermaid(graph), diagram::draw_dot(graph));
-    let definition = definition::expand_struct(graph, &mermaid, &TokenStream::new());
+    let diagram = Diagram::of(graph);
+    let definition = definition::expand_struct(graph, &diagram, &TokenStream::new());
     let handle = handle::expand_handle(graph);
     if graph.has_ports() {
         let items = part::port_items(graph, false);
         let (types, structs) = (&items.types, part::expand_structs(graph));
-        let methods = part::expand_methods(graph, &mermaid, &dot);
+        let methods = part::expand_methods(graph, &diagram);
         let impls = part::expand_impls(graph, &items, false);
         return quote!(#types #definition #structs #methods #impls #handle);
     }
-    let implementation = implementation::expand_methods(graph, &mermaid, &dot);
+    let implementation = implementation::expand_methods(graph, &diagram);
     let graph_impl = graph_impl::expand_graph_impl(graph);
     quote!(#definition #implementation #graph_impl #handle)
 }

@@ -16,6 +16,7 @@ use syn::ext::IdentExt;
 
 use super::borders::expand_borders;
 use super::checked::own_type;
+use super::diagram::Diagram;
 use super::graph_impl::list_nodes;
 use super::idents::{hygienic_platform, inside, mixed, named};
 use super::paths::{operator_item, parenthesized};
@@ -92,8 +93,8 @@ pub(super) fn expand_structs(graph: &Graph) -> TokenStream {
     }
 }
 
-/// Writes `new`, the diagrams and the accessors.
-pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenStream {
+/// Writes `new`, `diagram` and the accessors.
+pub(super) fn expand_methods(graph: &Graph, diagram: &Diagram) -> TokenStream {
     let header = &graph.header;
     let (visibility, own, made) = (&header.visibility, header.own_type(), named(graph, "_New"));
     let (generics, type_arguments, clauses) = header.generics.split_for_impl();
@@ -107,7 +108,7 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
     let arguments = parenthesized(span, quote!(#(#params,)*));
     let accessors = graph.nodes.iter().filter(|node| node.has_accessors);
     let accessors = accessors.map(|node| implementation::expand_accessor(header, node));
-    let diagrams = implementation::expand_diagrams(visibility, mermaid, dot);
+    let diagram = implementation::expand_diagram(graph, diagram);
     quote! {
         #[allow(dead_code)]
         impl #generics #own #clauses {
@@ -117,7 +118,7 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenSt
                 #made { #(#names,)* __streamflow: ::core::marker::PhantomData }
             }
 
-            #diagrams
+            #diagram
             #(#accessors)*
         }
     }
@@ -270,6 +271,11 @@ pub(super) fn expand_impls(graph: &Graph, items: &PortItems, has_checks: bool) -
             ) -> ::core::primitive::bool {
                 let #value = Self::#make(#value, #path, #platform, #options);
                 ::streamflow::__private::store_made(#value, #node, #failed)
+            }
+
+            fn __streamflow_declaration()
+            -> ::core::option::Option<::streamflow::__private::Declaration> {
+                ::core::option::Option::Some(Self::__streamflow_declaration())
             }
 
             fn __streamflow_shown(#node: &#made) -> &Self {

@@ -7,6 +7,7 @@ use super::assign::{facts, of_environment};
 use super::{Planning, Wait, plan};
 use crate::error::{Error, Failure, Result};
 use crate::graph::Graph;
+use crate::graph::drawing::{Drawing, Language, Look};
 
 /// The plan of a graph, from [`Graph::plan`]: which operators share a stream, and the expected wait for each message. A plan only
 /// predicts: whether a launch waits is decided at the launch, by the uses of its data.
@@ -34,10 +35,6 @@ struct DrawnEdge {
     waits: bool,
 }
 
-/// The colours of planned streams. After the last colour, the first one is used again.
-const COLOURS: [&str; 8] =
-    ["#a6cee3", "#b2df8a", "#fdbf6f", "#cab2d6", "#fb9a99", "#ffff99", "#8dd3c7", "#d9d9d9"];
-
 impl Plan {
     /// Returns the names of the nodes of each planned stream, in their order. The nodes of a list share one stream; if the plan's
     /// depth is greater than 1, they share as many streams as that, which their ticks use in turn. Nodes with streams of their
@@ -49,42 +46,23 @@ impl Plan {
     /// Returns the picture as a Mermaid flow chart. Nodes that share a stream have the same colour, and an edge with an expected
     /// wait is thick.
     pub fn mermaid(&self) -> String {
-        let mut text = String::from("flowchart LR\n");
-        // The results are ignored, since writing to a `String` does not fail.
-        for (index, DrawnNode { label, chain }) in self.nodes.iter().enumerate() {
-            let class = chain.map(|chain| format!(":::stream{chain}")).unwrap_or_default();
-            let label = label.replace('<', "#lt;").replace('>', "#gt;");
-            let _ = writeln!(text, "    n{index}[\"{label}\"]{class}");
-        }
-        for DrawnEdge { from, to, label, waits } in &self.edges {
-            let (line, arrow) = if *waits { ("==", "==>") } else { ("--", "-->") };
-            let _ = writeln!(text, "    n{from} {line} \"{label}\" {arrow} n{to}");
-        }
-        for chain in 0..self.chains.len() {
-            let colour = COLOURS[chain % COLOURS.len()];
-            let _ =
-                writeln!(text, "    classDef stream{chain} fill:{colour},stroke:#333,color:#000");
-        }
-        text
+        self.draw(Language::Mermaid)
     }
 
     /// Returns the picture as a graph in the language of Graphviz.
     pub fn dot(&self) -> String {
-        let mut text = format!("digraph \"{}\" {{\n    rankdir=LR;\n", self.graph);
-        text.push_str("    node [shape=box];\n");
+        self.draw(Language::Dot)
+    }
+
+    fn draw(&self, language: Language) -> String {
+        let mut drawing = Drawing::new(language, self.graph);
         for (index, DrawnNode { label, chain }) in self.nodes.iter().enumerate() {
-            let label = label.replace('\\', "\\\\").replace('"', "\\\"");
-            let colour = chain.map(|chain| COLOURS[chain % COLOURS.len()]);
-            let style = colour.map(|colour| format!(", style=filled, fillcolor=\"{colour}\""));
-            let style = style.unwrap_or_default();
-            let _ = writeln!(text, "    n{index} [label=\"{label}\"{style}];");
+            drawing.node(&format!("n{index}"), label, chain.map_or(Look::Node, Look::Coloured));
         }
         for DrawnEdge { from, to, label, waits } in &self.edges {
-            let style = if *waits { ", style=bold" } else { "" };
-            let _ = writeln!(text, "    n{from} -> n{to} [label=\"{label}\"{style}];");
+            drawing.edge(&format!("n{from}"), &format!("n{to}"), label, *waits);
         }
-        text.push_str("}\n");
-        text
+        drawing.finish()
     }
 }
 

@@ -42,7 +42,7 @@ graph! {
 fn main() -> Result<()> {
     // Uses of the graph cause no further errors.
     let mut graph = Stereo::new(&Platform::detect()?)?;
-    println!("{} {}", graph.show().seen().len(), Stereo::MERMAID);
+    println!("{} {}", graph.show().seen().len(), Stereo::diagram().mermaid());
     graph.run()?;
     Ok(())
 }

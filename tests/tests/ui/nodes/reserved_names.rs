@@ -6,14 +6,14 @@ graph! {
     pub struct App {
         let __sized: Counter = Counter::new();
         let __streamflow: Counter = Counter::new();
-        let MERMAID: Counter = Counter::new();
+        let diagram: Counter = Counter::new();
         let self: Counter = Counter::new();
         let counter: Counter = Counter::new();
         let r#counter: Counter = Counter::new();
 
         __sized.number >> _;
         __streamflow.number >> _;
-        MERMAID.number >> _;
+        diagram.number >> _;
         counter.number >> _;
     }
 }

@@ -172,7 +172,7 @@ fn main() -> Result<()> {
         [3.0, 4.0]
     );
     assert_eq!(whole.wrapped().part().n19().clone_name(), "n19");
-    assert!(parts::Part::MERMAID.contains("inside: Cast"));
+    assert!(parts::Part::diagram().mermaid().contains("inside: Cast"));
     assert_eq!(in_a_function(&platform)?, 6);
     Ok(())
 }
