@@ -14,6 +14,7 @@ mod records;
 mod seams;
 mod subgraphs;
 mod transfer_kinds;
+mod transfer_operators;
 mod transfers;
 
 use std::process::ExitCode;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         .suite("seams", seams::suite)
         .suite("subgraphs", subgraphs::suite)
         .suite("transfer_kinds", transfer_kinds::suite)
+        .suite("transfer_operators", transfer_operators::suite)
         .suite("transfers", transfers::suite)
         .children("conditions", conditions::in_child)
         .children("race", race::in_child)

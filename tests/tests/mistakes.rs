@@ -19,6 +19,7 @@ const FAMILIES: &[&str] = &[
     "operators",
     "pools",
     "ports",
+    "receive_with_stream",
     "several",
     "threads",
     "tutorial",

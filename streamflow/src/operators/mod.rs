@@ -1,5 +1,6 @@
 //! Operators that come with the library, for any graph.
 //!
+//! - [`Upload`] and [`Download`] copy between host and device without blocking, and [`Deliver`] calls a closure with results.
 //! - [`Inspect`] prints descriptions of messages.
 //! - [`Convolve2d`] filters images, [`Window`] and [`Resample`] prepare signals, and [`Normalize`] shifts and scales values.
 //!   Their source can serve as an example, since they are written as users write operators: with a kernel of two bodies, a
@@ -11,17 +12,23 @@
 //! The crate `streamflow-gpu-math` has operators for transforms and products of matrices.
 
 pub(crate) mod convolve_2d;
+mod deliver;
+mod download;
 #[cfg(feature = "futures")]
 pub mod futures;
 mod inspect;
 pub(crate) mod normalize;
 pub(crate) mod reduce;
 pub(crate) mod resample;
+mod upload;
 pub(crate) mod window;
 
 pub use convolve_2d::Convolve2d;
+pub use deliver::Deliver;
+pub use download::Download;
 pub use inspect::Inspect;
 pub use normalize::Normalize;
 pub use reduce::Reduce;
 pub use resample::Resample;
+pub use upload::Upload;
 pub use window::Window;

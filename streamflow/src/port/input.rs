@@ -220,6 +220,20 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         Ok((A::open(self.inlet), stream))
     }
 
+    /// Receives the message, and returns its data and the operator's internal stream, as [`receive`](Self::receive) and then
+    /// [`receive_cuda_stream`](Self::receive_cuda_stream) do. The two calls are written apart where something stands between them:
+    /// [`metadata`](Self::metadata), [`streams`](Self::streams), or another rule for the stream.
+    ///
+    /// # Errors
+    /// Those of [`receive_cuda_stream`](Self::receive_cuda_stream).
+    pub fn receive_with_stream<'c>(self, cx: &'c ExecutionContext) -> Result<(A, Stream<'c>)>
+    where
+        S: Unreceived,
+        <A::Message as Message>::Place: CarriesStream<A::Message>,
+    {
+        self.receive().receive_cuda_stream(cx)
+    }
+
     /// If the pool is exhausted, or if the node has no pool, the first stream that comes with a message becomes the internal
     /// stream. Holoscan does so by default.
     pub fn or_adopt(self) -> In<'t, A, Received<AllocatedOrAdopted>>
