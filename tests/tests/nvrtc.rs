@@ -14,7 +14,7 @@ use streamflow::__private::{
 };
 use streamflow::Element;
 use streamflow::driver::DriverError;
-use streamflow::kernel::reductions::{ArgMax, ArgMin, Max, Mean, Min, Sum};
+use streamflow::kernel::reductions::{ArgMax, ArgMin, Max, Mean, Min, Norm1, Norm2, NormInf, Sum};
 use streamflow::kernel::{CompiledCode, Kernel, Strided, compile_for};
 use streamflow::memory::{Bool8, Complex};
 use streamflow::{kernel, kernel_fn};
@@ -383,6 +383,9 @@ fn reductions_are_compiled_as_they_are_written() -> Result<(), Failed> {
         Described::<ArgMin<u64>>::INFO,
         Described::<ArgMin<u8>>::INFO,
         Described::<ArgMax<f64>>::INFO,
+        Described::<Norm1<f32>>::INFO,
+        Described::<Norm2<f64>>::INFO,
+        Described::<NormInf<f32>>::INFO,
     ];
     all.into_iter().try_for_each(|info| Ok(compile_for(info, (9, 0)).map(drop)?))
 }

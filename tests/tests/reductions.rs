@@ -5,6 +5,7 @@
 
 pub(crate) mod compiled;
 mod model;
+mod norms;
 
 use streamflow::__private::compare_launches;
 use streamflow::kernel::reductions::{ArgMax, ArgMin, Max, Mean, Min, Sum};
@@ -33,6 +34,8 @@ pub(crate) fn suite() -> Suite {
                 .both("the_library_reduces_each_type_of_integers", integers)
                 .both("extremes_and_their_places_are_the_first", extremes)
                 .both("a_nan_is_the_extreme", nans)
+                .both("norms_are_near_those_in_f64", norms::each_norm)
+                .both("norms_have_values_at_their_ends", norms::ends)
         })
         .both("without_elements_the_result_is_the_identity", empty)
         .both("a_division_by_0_in_a_reduction_is_reported", divisions)

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use streamflow::driver::{Driver, Recorder};
+use streamflow::memory::PitchedTensor;
 use streamflow::operators::{self, Deliver, Upload};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
@@ -23,6 +24,8 @@ pub(crate) fn suite() -> Suite {
                     .both("the_capacity_of_an_edge_is_the_number_of_copies_on_their_way", in_flight)
             })
         })
+        .both("page_locked_memory_does_not_grow_with_the_ticks", bounded)
+        .both("downloads_are_of_buffers_and_padded_tensors", other_messages)
         .both("without_the_condition_a_delivery_is_too_early", too_early)
         .both("uploads_have_any_length_and_any_slice", lengths)
         .both("an_upload_of_another_length_is_an_error_with_both", other_length)
@@ -69,10 +72,10 @@ type Seen = (Vec<usize>, Vec<f32>);
 macro_rules! round_trip {
     ($name:ident, $(#[$when:meta])?) => {
         graph! {
-            struct $name(ticks: u64, seen: Sender<Seen>) {
+            struct $name(ticks: u64, copies: usize, seen: Sender<Seen>) {
                 #[when(count(ticks))]
                 let frames: Frames = Frames::new(6);
-                let upload: Upload<f32> = Upload::with_shape([2, 3])?;
+                let upload: Upload<f32> = Upload::with_shape([2, 3])?.in_flight(copies)?;
                 let negate: Negate = Negate::new();
                 let download: operators::Download<f32> = operators::Download::new();
                 $(#[$when])?
@@ -100,7 +103,7 @@ fn check_seen(seen: &Receiver<Seen>, ticks: u64) -> Result<(), Failed> {
 
 fn round_trip(platform: &Platform) -> Result<(), Failed> {
     let (send, seen) = channel();
-    let mut graph = RoundTrip::new(platform, 20, send)?;
+    let mut graph = RoundTrip::new(platform, 20, 2, send)?;
     graph.run()?;
     check_seen(&seen, 20)?;
     graph.run()?;
@@ -113,12 +116,18 @@ fn in_flight(platform: &Platform) -> Result<(), Failed> {
     let recorder = Arc::new(Recorder::new(not_yet.clone() as Arc<dyn Driver>));
     let platform = Platform::builder().driver(recorder.clone())?;
     let (send, seen) = channel();
-    let mut graph = RoundTrip::new(&platform, 20, send)?;
+    let mut graph = RoundTrip::new(&platform, 20, 5, send)?;
     for _ in 0..30 {
         graph.tick()?;
     }
     let blocks = |call: &Call| {
-        matches!(call, Call::SynchronizeStream { .. } | Call::SynchronizeEvent { .. })
+        matches!(
+            call,
+            Call::SynchronizeStream { .. }
+                | Call::SynchronizeEvent { .. }
+                | Call::WaitForDevice { .. }
+                | Call::FreePinned { .. }
+        )
     };
     let blocking: Vec<Call> = recorder.calls().into_iter().filter(blocks).collect();
     check(blocking.is_empty(), || format!("{blocking:?}"))?;
@@ -134,11 +143,51 @@ fn in_flight(platform: &Platform) -> Result<(), Failed> {
     check_equal(queued, [5, 3])
 }
 
+graph! {
+    /// Results that nobody awaits, so the host may be far ahead.
+    struct Unawaited(copies: usize) {
+        #[when(count(50))]
+        let frames: SevenLengths = SevenLengths::new();
+        let upload: Upload<f32> = Upload::new().in_flight(copies)?;
+        frames.frame >> upload.data;
+        upload.tensor >> _;
+    }
+}
+
+/// Sends frames of seven lengths in turn.
+#[operator]
+struct SevenLengths {
+    #[output]
+    frame: HostData<Vec<f32>>,
+}
+
+impl Compute for SevenLengths {
+    fn compute(&mut self, io: SevenLengthsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let len = 100 - 10 * (cx.tick() % 7);
+        io.frame.emit(HostData(vec![0.5; len as usize]))
+    }
+}
+
+/// Checks that the page-locked memory does not grow with the ticks, if copies seem to take for ever.
+fn bounded(platform: &Platform) -> Result<(), Failed> {
+    let not_yet = Arc::new(NotYet::new(platform.driver().clone()));
+    let recorder = Arc::new(Recorder::new(not_yet as Arc<dyn Driver>));
+    let platform = Platform::builder().driver(recorder.clone())?;
+    let mut graph = Unawaited::new(&platform, 3)?;
+    graph.run()?;
+    let is_block = |call: &&Call| matches!(call, Call::AllocatePinned { .. });
+    let blocks = recorder.calls().iter().filter(is_block).count();
+    check(blocks <= 6, || format!("{blocks} blocks for 3 copies"))?;
+    let none = Upload::<f32>::new().in_flight(0).map(drop);
+    let text = check_error("no copy in flight", none, |_| true)?;
+    check_text(&text, &["`Upload`", "at least one"])
+}
+
 /// Runs the graph without the condition, in which a delivery comes too early.
 fn too_early(platform: &Platform) -> Result<(), Failed> {
     let not_yet = Arc::new(NotYet::new(platform.driver().clone()));
     let platform = Platform::builder().driver(not_yet as Arc<dyn Driver>)?;
-    let run = WithoutCondition::new(&platform, 20, channel().0)?.run();
+    let run = WithoutCondition::new(&platform, 20, 2, channel().0)?.run();
     let text = check_error("a copy that is not complete", run, |_| true)?;
     check_text(&text, &["`deliver`", "tick 0", "it would block"])
 }
@@ -253,4 +302,49 @@ fn of_host(platform: &Platform) -> Result<(), Failed> {
     }
     harness.stop()?;
     check_equal(seen.try_iter().collect::<Vec<_>>(), vec![3, 5])
+}
+
+/// Sends a buffer and a tensor with padded rows.
+#[operator(streams(fill))]
+struct Padded {
+    #[output]
+    buffer: Buffer<f32>,
+    #[output]
+    padded: PitchedTensor<f32>,
+}
+
+impl Compute for Padded {
+    fn compute(&mut self, io: PaddedIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.fill)?;
+        let image = cx.upload(&frame(cx.tick()))?.reshape([2, 3])?;
+        let mut buffer = cx.buffer(6, &stream)?;
+        stream.copy(&image, &mut buffer)?;
+        let mut padded = cx.pitched_tensor([2, 3], &stream)?;
+        stream.copy(&image, &mut padded)?;
+        io.buffer.set_cuda_stream(&stream).emit(buffer)?;
+        io.padded.set_cuda_stream(&stream).emit(padded)
+    }
+}
+
+graph! {
+    struct Others(buffers: Sender<Seen>, padded: Sender<Seen>) {
+        #[when(count(3))]
+        let source: Padded = Padded::new();
+        let first: operators::Download<f32, Buffer<f32>> = operators::Download::new();
+        let second: operators::Download<f32, PitchedTensor<f32>> = operators::Download::new();
+        let deliver: Deliver<Download<f32>> = Deliver::new(sent(buffers));
+        let other: Deliver<Download<f32>> = Deliver::new(sent(padded));
+        source.buffer >> first.tensor;
+        source.padded >> second.tensor;
+        first.data >> deliver.message;
+        second.data >> other.message;
+    }
+}
+
+fn other_messages(platform: &Platform) -> Result<(), Failed> {
+    let ((buffers, of_buffers), (padded, of_padded)) = (channel(), channel());
+    Others::new(platform, buffers, padded)?.run()?;
+    let wanted = |shape: &[usize]| (0..3).map(|tick| (shape.to_vec(), frame(tick))).collect();
+    check_equal(of_buffers.try_iter().collect::<Vec<_>>(), wanted(&[6]))?;
+    check_equal(of_padded.try_iter().collect::<Vec<_>>(), wanted(&[2, 3]))
 }

@@ -72,7 +72,8 @@ pub mod reductions {
     //! [`CudaStream::reduce_axis`](crate::CudaStream::reduce_axis): `stream.reduce_axis::<Mean<f32>>(&mut means, &image, 1)?`.
     //! With [`CudaStream::scan`](crate::CudaStream::scan), each result is that of all elements up to its own.
     //!
-    //! The elements are `f32`, `f64`, `i8` to `i64`, or `u8` to `u64`. A reduction of one's own is a function with
+    //! The elements are `f32`, `f64`, `i8` to `i64`, or `u8` to `u64`, and those of norms `f32` or `f64`. A reduction of one's own is a function with
     //! [`#[kernel(reduce(identity = 0.0))]`](macro@crate::kernel).
     pub use super::reduce::library::{ArgMax, ArgMin, Max, Mean, Min, Sum};
+    pub use super::reduce::norms::{Norm1, Norm2, NormInf};
 }

@@ -4,12 +4,13 @@ use std::fmt;
 
 use crate::context::ExecutionContext;
 use crate::error::failure::Result;
-use crate::message::{Message, Place, Plain};
+use crate::message::{Message, Plain};
 use crate::operator::Compute;
 use streamflow_macros::operator;
 
-/// Calls a closure with each message of host data, in order: results leave the graph here. The closure runs on the thread of the
-/// node. A closure that takes long, as one that writes files, gets a thread of its own by `#[worker(name)]`.
+/// Calls a closure with each message of host data that it receives, in order: results leave the graph here. A run that is stopped drops
+/// the messages that still wait, and its report counts them. The closure runs on the thread of the node. A closure that takes long, as
+/// a writer of files, gets a thread of its own by `#[worker(name)]`.
 ///
 /// For a [`Download`](crate::Download), the node has the condition [`host_done`](crate::guide::conditions), so that reading it
 /// does not block. [`Upload`](super::Upload) shows a whole graph.
@@ -50,8 +51,12 @@ pub struct Deliver<M: Message> {
     deliver: Box<dyn FnMut(&M) -> Result<()> + Send>,
 }
 
-impl<M: Message> Deliver<M> {
-    /// Creates an operator that calls `deliver` for each message. An error of the closure is an error of the tick.
+impl<M: Message> Deliver<M>
+where
+    M::Place: Plain<M>,
+{
+    /// Creates an operator that calls `deliver` for each message. An error of the closure is an error of the tick. The type of the
+    /// closure's argument is written, as in `|row: &Download<f32>|`, since rustc does not find it.
     pub fn new(deliver: impl FnMut(&M) -> Result<()> + Send + 'static) -> Self {
         Self { deliver: Box::new(deliver) }
     }
@@ -60,7 +65,7 @@ impl<M: Message> Deliver<M> {
 #[diagnostic::do_not_recommend]
 impl<M: Message> Compute for Deliver<M>
 where
-    M::Place: Place + Plain<M>,
+    M::Place: Plain<M>,
 {
     fn compute(&mut self, io: Self::Io<'_>, _: &ExecutionContext) -> Result<()> {
         (self.deliver)(io.message.receive().into_data())

@@ -1,11 +1,11 @@
 //! Operators that come with the library, for any graph.
 //!
-//! - [`Upload`] and [`Download`] copy between host and device without blocking, and [`Deliver`] calls a closure with results.
+//! - [`Upload`] and [`Download`] copy between host and device while the host goes on, and [`Deliver`] calls a closure with results.
 //! - [`Inspect`] prints descriptions of messages.
 //! - [`Convolve2d`] filters images, [`Window`] and [`Resample`] prepare signals, and [`Normalize`] shifts and scales values.
 //!   Their source can serve as an example, since they are written as users write operators: with a kernel of two bodies, a
 //!   [`Table`](crate::Table) of constants, and a hook.
-//! - [`Reduce`] adds the elements of rows, or computes their means.
+//! - [`Reduce`] reduces tensors along an axis, or as a whole: to sums, means, norms, extremes, and the places of extremes.
 //! - The module `futures`, with the feature of that name, has the ports of a graph as a `Sink` and a `Stream` of asynchronous
 //!   code.
 //!

@@ -1,17 +1,19 @@
 //! `Upload`: host data to a device.
 
+use std::collections::VecDeque;
 use std::marker::PhantomData;
 
 use crate::context::ExecutionContext;
-use crate::error::Result as OwnResult;
 use crate::error::failure::{Failure, Result};
-use crate::memory::{Element, IntoShape, Shape, Tensor};
+use crate::error::{Error, Result as OwnResult};
+use crate::memory::{Element, IntoShape, Pinned, Shape, Tensor};
 use crate::message::HostData;
 use crate::operator::Compute;
 use streamflow_macros::operator;
 
-/// Copies host data to the device, in the order of the messages. The elements are copied to page-locked memory of the pool, and from there
-/// while the host does other work, so no tick blocks.
+/// Copies host data to the device, in the order of the messages. The elements are copied to page-locked memory first, and from there
+/// while the host goes on. At most two copies are on their way, or [as many as the operator is told](Upload::in_flight): a further tick
+/// waits for the oldest of them, on the thread of its node.
 ///
 /// The operator before it sends a [`HostData`] of a `Vec`, or of another type that has its elements as a slice:
 ///
@@ -73,9 +75,10 @@ use streamflow_macros::operator;
 /// # }
 /// ```
 ///
-/// The capacities of the edges decide how many ticks are between a source and its results: above, the results of two frames wait for
-/// `deliver`, and no node before it blocks. A source that fills page-locked memory itself, without the first copy, calls
-/// [`CudaStream::upload`](crate::CudaStream::upload): see [`Pinned`](crate::Pinned).
+/// Above, `deliver` runs when a copy is complete, so the capacity of the edge before it limits how many results are on their way, and the
+/// edges before that one hold back the source. In a graph whose results nobody awaits, the host may be far ahead of the device.
+///
+/// A source that fills page-locked memory itself needs no copy on the host: see [`Pinned`].
 #[operator(no_new, unlisted, streams(copy))]
 #[derive(Debug)]
 pub struct Upload<T: Element, D: AsRef<[T]> + Send + Sync + 'static = Vec<T>> {
@@ -86,22 +89,51 @@ pub struct Upload<T: Element, D: AsRef<[T]> + Send + Sync + 'static = Vec<T>> {
     #[output]
     tensor: Tensor<T>,
     shape: Option<Shape>,
-    of: PhantomData<fn(D) -> T>,
+    in_flight: usize,
+    /// The page-locked memory of the last copies, the oldest first.
+    staging: VecDeque<Pinned<T>>,
+    of: PhantomData<fn(D)>,
 }
 
 impl<T: Element, D: AsRef<[T]> + Send + Sync + 'static> Upload<T, D> {
     /// Creates an operator whose tensors have one dimension, of the length of the message.
     #[allow(clippy::new_without_default, reason = "operators have no `Default`")]
     pub fn new() -> Self {
-        Self { shape: None, of: PhantomData }
+        Self { shape: None, in_flight: 2, staging: VecDeque::new(), of: PhantomData }
     }
 
     /// Creates an operator whose tensors have this shape. Each message must have as many elements.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for a shape with too many dimensions or elements.
+    /// [`Error::Shape`] for a shape with too many dimensions or elements.
     pub fn with_shape(shape: impl IntoShape) -> OwnResult<Self> {
-        Ok(Self { shape: Some(shape.into_shape()?), of: PhantomData })
+        Ok(Self { shape: Some(shape.into_shape()?), ..Self::new() })
+    }
+
+    /// Lets this many copies be on their way at once, each with page-locked memory of its own.
+    ///
+    /// # Errors
+    /// An error with a text for 0 copies.
+    pub fn in_flight(self, copies: usize) -> OwnResult<Self> {
+        if copies == 0 {
+            let text =
+                "`Upload` has no copy in flight, so it can't upload; let at least one be in flight";
+            return Err(Error::Other(Failure::msg(text)));
+        }
+        Ok(Self { in_flight: copies, ..self })
+    }
+
+    /// Returns page-locked memory of at least this length that no copy uses: new memory, or that of the oldest copy.
+    fn staging(&mut self, len: usize, cx: &ExecutionContext) -> OwnResult<Pinned<T>> {
+        if self.staging.len() >= self.in_flight
+            && let Some(mut oldest) = self.staging.pop_front()
+        {
+            oldest.as_mut_slice_blocking()?;
+            if oldest.len() >= len {
+                return Ok(oldest);
+            }
+        }
+        cx.pinned(len)
     }
 }
 
@@ -115,10 +147,12 @@ impl<T: Element, D: AsRef<[T]> + Send + Sync + 'static> Compute for Upload<T, D>
             Some(shape) if shape.count() == data.len() => cx.tensor(shape, &stream)?,
             Some(shape) => return Err(other_length(&shape, data.len())),
         };
-        let mut pinned = cx.pinned(data.len())?;
-        // New memory: no copy uses it, so this does not block.
-        pinned.as_mut_slice_blocking()?.copy_from_slice(data);
-        stream.upload(&pinned, &mut tensor)?;
+        let mut pinned = self.staging(data.len(), cx)?;
+        pinned.as_mut_slice_blocking()?[..data.len()].copy_from_slice(data);
+        if let Some(part) = pinned.slice(..data.len()) {
+            stream.upload(&part, &mut tensor)?;
+        }
+        self.staging.push_back(pinned);
         io.tensor.set_cuda_stream(&stream).emit(tensor)
     }
 }
@@ -126,8 +160,8 @@ impl<T: Element, D: AsRef<[T]> + Send + Sync + 'static> Compute for Upload<T, D>
 #[cold]
 fn other_length(shape: &Shape, len: usize) -> Failure {
     Failure::msg(format!(
-        "`Upload` makes tensors of the shape {:?}, with {} elements, and its input `data` received {len}; send that many, or make it for \
-         another shape",
+        "`Upload` makes tensors of the shape {:?}, with {} elements, and its input `data` received {len}; send that many, or make the \
+         operator for another shape",
         shape.dims(),
         shape.count()
     ))

@@ -30,7 +30,7 @@ impl<P> HasMessage for Received<P> {}
 #[diagnostic::on_unimplemented(
     message = "this input was received already",
     label = "a message is received once per tick",
-    note = "keep what the first `receive()` returned"
+    note = "keep what the first call returned; after `receive()`, its stream comes by `receive_cuda_stream(cx)?`"
 )]
 pub trait Unreceived {}
 

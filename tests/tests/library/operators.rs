@@ -2,8 +2,9 @@
 
 use std::f64::consts::TAU;
 
+use streamflow::kernel::reductions::{ArgMin, Max, Mean, Norm1, Sum};
 use streamflow::memory::Complex;
-use streamflow::operators::{Convolve2d, Resample, Window};
+use streamflow::operators::{Convolve2d, Reduce, Resample, Window};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::random::Random;
@@ -19,6 +20,8 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_window_of_another_length_is_refused", other_length)
         .both("resample_is_near_the_filter_in_f64", resampled)
         .both("resample_keeps_a_tone_and_removes_one_that_is_too_high", tones)
+        .both("reduce_has_each_reduction_along_each_axis", reduced)
+        .both("reduce_refuses_an_axis_that_is_not_there", no_axis)
         .plain("operators_refuse_wrong_constructors", constructors)
 }
 
@@ -244,4 +247,77 @@ fn constructors() -> Result<(), Failed> {
         check_text(&text, &[&format!("{up} / {down}"), "from 1 to 100,000"])?;
     }
     Resample::<f32>::new(200_000, 400_000).map(drop)
+}
+
+/// Returns the elements of a tensor with three dimensions, in lines along an axis.
+fn lines_of(values: &[f32], shape: [usize; 3], axis: usize) -> Vec<Vec<f64>> {
+    let others: Vec<usize> = (0..3).filter(|other| *other != axis).collect();
+    let place = |at: [usize; 3]| (at[0] * shape[1] + at[1]) * shape[2] + at[2];
+    let mut lines = Vec::new();
+    for first in 0..shape[others[0]] {
+        for second in 0..shape[others[1]] {
+            let line = (0..shape[axis]).map(|along| {
+                let mut at = [0; 3];
+                (at[axis], at[others[0]], at[others[1]]) = (along, first, second);
+                f64::from(values[place(at)])
+            });
+            lines.push(line.collect());
+        }
+    }
+    lines
+}
+
+#[kernel(reduce(identity = 1.0))]
+fn product(a: f32, b: f32) -> f32 {
+    a * b
+}
+
+fn reduced(platform: &Platform) -> Result<(), Failed> {
+    let shape = [4, 5, 7];
+    let values = Random::new(3).floats(shape.iter().product());
+    let first_least = |line: &Vec<f64>| {
+        let least = line.iter().copied().fold(f64::INFINITY, f64::min);
+        line.iter().position(|x| *x == least).unwrap_or(usize::MAX) as u64
+    };
+    for axis in 0..3 {
+        let lines = lines_of(&values, shape, axis);
+        let kept: Vec<usize> = (0..3).filter(|other| *other != axis).map(|at| shape[at]).collect();
+        let each = |of: fn(&Vec<f64>) -> f64| lines.iter().map(of).collect::<Vec<f64>>();
+        macro_rules! floats {
+            ($reduction:ty, $of:expr) => {{
+                let operator = Reduce::<$reduction>::along(axis);
+                let (found_shape, found) = ticked!(platform, operator, data -> reduced, &values, shape);
+                check_equal(&found_shape, &kept)?;
+                check_close(&found, &each($of), |_| 1e-5)?;
+            }};
+        }
+        floats!(Sum<f32>, |line| line.iter().sum());
+        floats!(Mean<f32>, |line| line.iter().sum::<f64>() / line.len() as f64);
+        floats!(Max<f32>, |line| line.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+        floats!(Norm1<f32>, |line| line.iter().map(|x| x.abs()).sum());
+        floats!(product, |line| line.iter().product());
+        let operator = Reduce::<ArgMin<f32>>::along(axis);
+        let (found_shape, places) = ticked!(platform, operator, data -> reduced, &values, shape);
+        check_equal(&found_shape, &kept)?;
+        check_equal(places, lines.iter().map(first_least).collect())?;
+    }
+    let operator = Reduce::<Sum<f32>>::all();
+    let (found_shape, found) = ticked!(platform, operator, data -> reduced, &values, shape);
+    check_equal(found_shape, vec![1])?;
+    check_close(&found, &[values.iter().copied().map(f64::from).sum()], |_| 1e-4)?;
+    let operator = Reduce::<Sum<f32>>::along(0);
+    let (found_shape, found) = ticked!(platform, operator, data -> reduced, &[1.0, 2.5], [2]);
+    check_equal((found_shape, found), (vec![1], vec![3.5]))
+}
+
+fn no_axis(platform: &Platform) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, Reduce::<Sum<f32>>::along(2))?;
+    let data = uploaded(platform, &[1.0, 2.0], harness.stream())?.reshape([1, 2])?;
+    harness.push(|ports| &mut ports.data, data)?;
+    let text = check_error("an axis too many", harness.tick().map(drop), |_| true)?;
+    check_text(&text, &["axis 2", "`data`", "[1, 2]"])?;
+    let mut harness = OperatorHarness::new(platform, Reduce::<Sum<f32>>::along(4))?;
+    let data = uploaded(platform, &[1.0], harness.stream())?.reshape([1; 6])?;
+    harness.push(|ports| &mut ports.data, data)?;
+    check_error("six dimensions", harness.tick().map(drop), |_| true).map(drop)
 }

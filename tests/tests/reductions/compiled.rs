@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use libloading::Library;
 use streamflow::__private::{CudaBody, Described, KernelInfo, ParamKind, ScanKernel};
 use streamflow::driver::host::HostDriver;
-use streamflow::kernel::reductions::{ArgMax, ArgMin, Max, Min};
+use streamflow::kernel::reductions::{ArgMax, ArgMin, Max, Min, Norm1, Norm2, NormInf};
 use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
 use streamflow_driver::driver::{
@@ -56,6 +56,8 @@ fn cases() -> Vec<Case> {
         vec![info::<Max<i32>>(), info::<Min<i32>>(), info::<ArgMax<i32>>(), info::<ArgMin<i32>>()];
     let of_nan =
         vec![info::<Max<f32>>(), info::<Min<f32>>(), info::<ArgMax<f32>>(), info::<ArgMin<f32>>()];
+    let norms = vec![info::<Norm1<f32>>(), info::<Norm2<f32>>(), info::<NormInf<f32>>()];
+    let of_ends = vec![info::<Norm1<f64>>(), info::<Norm2<f64>>(), info::<NormInf<f64>>()];
     let sum = || vec![info::<super::sum>()];
     vec![
         case("lengths", super::some_lengths, sum()),
@@ -67,6 +69,8 @@ fn cases() -> Vec<Case> {
         case("mapped", super::mapped, vec![info::<super::squares>()]),
         case("extremes", super::extremes, extremes),
         case("nans", super::nans, of_nan),
+        case("norms", super::norms::each_norm, norms),
+        case("ends of norms", super::norms::ends, of_ends),
         case("repeated", super::repeated, vec![info::<super::repeated_squares>()]),
     ]
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use streamflow::kernel::reductions::Sum;
 use streamflow::operators::{Reduce, Window};
 use streamflow::prelude::*;
 use streamflow::schedule::Workers;
@@ -267,11 +268,11 @@ pub(crate) fn window(n: u64) -> Result<()> {
     check(harness.tick()?, || "the window does not tick".into())
 }
 
-/// Sums rows of 16 columns.
+/// Sums 4 × 16 elements along an axis.
 pub(crate) fn reduce(n: u64) -> Result<()> {
     let platform = small()?;
-    let mut harness = OperatorHarness::new(&platform, Reduce::<f32>::sum(n as usize))?;
+    let mut harness = OperatorHarness::new(&platform, Reduce::<Sum<f32>>::along(n as usize))?;
     let rows = platform.upload(&[1.0; 64])?.reshape([4, 16])?;
-    harness.push(|ports| &mut ports.rows, rows)?;
+    harness.push(|ports| &mut ports.data, rows)?;
     check(harness.tick()?, || "the sum does not tick".into())
 }

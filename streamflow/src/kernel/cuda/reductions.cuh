@@ -46,6 +46,19 @@ template <class T, bool is_max> struct Extreme {
     STREAMFLOW_MEMBER T finish(T value, Number) const { return value; }
 };
 
+/// Norms: the sum of the absolute values, the root of the sum of the squares, and the largest absolute value.
+template <class T> struct Norm1 : Sum<T, T> {
+    STREAMFLOW_MEMBER T of(T value, Number) const { return abs(value); }
+};
+template <class T> struct Norm2 : Sum<T, T> {
+    STREAMFLOW_MEMBER T of(T value, Number) const { return mul(value, value); }
+    STREAMFLOW_MEMBER T finish(T sum, Number) const { return sqrt(sum); }
+};
+template <class T> struct NormInf : Extreme<T, true> {
+    STREAMFLOW_MEMBER T identity() const { return T(0); }
+    STREAMFLOW_MEMBER T of(T value, Number) const { return abs(value); }
+};
+
 template <class T> struct Placed {
     T value;
     Number index;

@@ -115,9 +115,9 @@ reducible! {
 }
 
 /// The file and the line of a reduction.
-const PLACE: (&str, u32) = (file!(), line!());
+pub(super) const PLACE: (&str, u32) = (file!(), line!());
 
-fn text(type_name: &str) -> String {
+pub(super) fn text(type_name: &str) -> String {
     format!(
         "typedef sf::{type_name} streamflow_reduction;\nconst streamflow_reduction streamflow_op = {{}};"
     )
@@ -193,7 +193,7 @@ unsafe impl<T: Reducible> ScanKernel for Mean<T> {
 }
 
 /// The one that is NaN, the first if both are, else the larger or the smaller one.
-fn extreme<T: Reducible, const IS_MAX: bool>(a: T, b: T) -> T {
+pub(super) fn extreme<T: Reducible, const IS_MAX: bool>(a: T, b: T) -> T {
     let is_nan = |value: T| value.partial_cmp(&value).is_none();
     let (left, right) = if IS_MAX { (a, b) } else { (b, a) };
     let is_b = !is_nan(a) && (is_nan(b) || left < right);

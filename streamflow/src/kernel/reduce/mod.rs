@@ -18,6 +18,7 @@
 mod host;
 mod info;
 pub(crate) mod library;
+pub(crate) mod norms;
 mod plan;
 
 use std::panic::Location;

@@ -1,16 +1,15 @@
-//! The operators `Normalize` and `Reduce` that come with the library.
+//! The operator `Normalize` that comes with the library.
 
-use streamflow::operators::{Normalize, Reduce};
+use streamflow::operators::Normalize;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_math::operators::Matmul;
 use streamflow_tests::setup::stream;
-use streamflow_tests::{Failed, Suite, check_close, check_equal};
+use streamflow_tests::{Failed, Suite, check_equal};
 
 pub(super) fn add(suite: Suite) -> Suite {
     suite
         .both("the_operator_matmul_multiplies_its_messages", multiplied)
-        .both("the_operator_reduce_adds_rows", reduced)
         .both("the_operator_normalize_shifts_and_scales", normalized)
 }
 
@@ -32,21 +31,6 @@ fn multiplied(platform: &Platform) -> Result<(), Failed> {
         check_equal(reader.download_blocking(&c.message)?, vec![6.0 * factor, 15.0 * factor])?;
     }
     Ok(harness.stop()?)
-}
-
-fn reduced(platform: &Platform) -> Result<(), Failed> {
-    for (reduce, wanted) in [(Reduce::sum(3), [6.0, 15.0]), (Reduce::mean(3), [2.0, 5.0])] {
-        let mut harness = OperatorHarness::new(platform, reduce)?;
-        let rows = uploaded(platform, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?;
-        harness.push(|ports| &mut ports.rows, rows)?;
-        harness.tick()?;
-        let sums =
-            harness.take(|ports| &mut ports.sums).ok_or_else(|| Failed::msg("no message"))?;
-        let reader = stream(platform)?;
-        check_close(&reader.download_blocking(&sums.message)?, &wanted, |_| 1e-5)?;
-        harness.stop()?;
-    }
-    Ok(())
 }
 
 fn normalized(platform: &Platform) -> Result<(), Failed> {
