@@ -8,6 +8,9 @@ use crate::message::{Message, Plain};
 use crate::operator::Compute;
 use streamflow_macros::operator;
 
+/// The closure of a [`Deliver`].
+type Closure<M> = Box<dyn FnMut(&M) -> Result<()> + Send>;
+
 /// Calls a closure with each message of host data that it receives, in order: results leave the graph here. A run that is stopped drops
 /// the messages that still wait, and its report counts them. The closure runs on the thread of the node. A closure that takes long, as
 /// a writer of files, gets a thread of its own by `#[worker(name)]`.
@@ -48,7 +51,7 @@ pub struct Deliver<M: Message> {
     /// The message.
     #[input]
     message: &M,
-    deliver: Box<dyn FnMut(&M) -> Result<()> + Send>,
+    deliver: Closure<M>,
 }
 
 impl<M: Message> Deliver<M>
