@@ -19,7 +19,7 @@ pub struct Received<P = Allocated>(PhantomData<P>);
 #[diagnostic::on_unimplemented(
     message = "the message of this input was not received yet",
     label = "this input was not received yet",
-    note = "receive first: `let input = input.receive();`"
+    note = "receive first: `let input = input.receive();`; `receive_with_stream` returns the data and the stream at once"
 )]
 pub trait HasMessage {}
 
@@ -41,7 +41,7 @@ impl Unreceived for Pending {}
 #[diagnostic::on_unimplemented(
     message = "`receive_cuda_stream` is called before `receive` on this input",
     label = "this input was not received yet",
-    note = "receive first: `let input = input.receive();`, then `input.receive_cuda_stream(cx)?`"
+    note = "receive first: `let input = input.receive();`, then `input.receive_cuda_stream(cx)?`; `receive_with_stream(cx)?` is both"
 )]
 pub trait StreamReady {
     /// Where `receive_cuda_stream` gets the internal stream from.

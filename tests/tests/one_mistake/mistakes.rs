@@ -859,7 +859,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         "download no wait",
         "cx.download(&found.scores, &stream)?.wait_blocking()?;",
         "println!(\"{}\", cx.download(&found.scores, &stream)?[0]);",
-        "cannot index into a value of type `Download<f32>`",
+        "cannot index into a value of type `streamflow::Download<f32>`",
     ),
     one(
         "download value",
