@@ -329,26 +329,33 @@ fn usage_mistakes_of_overlap_exit_with_2() {
     }
 }
 
+/// Returns the identifier of a node in a Mermaid chart.
+fn id<'a>(chart: &'a str, node: &str) -> &'a str {
+    let label = format!("[\"{node}: ");
+    let line = chart.lines().find(|line| line.contains(&label)).unwrap_or_default();
+    line.trim().split('[').next().unwrap_or_default()
+}
+
 #[test]
 fn the_mermaid_flag_needs_no_files_and_no_platform() {
-    for (output, words) in [
-        (
-            run_pool(&["--mermaid"]),
-            &["source1 -- \"image → in1\" --> combine_and_sum", "STREAMS"][..],
-        ),
-        (run_pool(&["--mermaid", "--default-stream"]), &["source1[\"source1: Source\"]"]),
-        (run_edges(&["--mermaid"]), &["blur_columns -- \"convolved → image\" --> sobel_x"]),
+    for (output, edges, word) in [
+        (run_pool(&["--mermaid"]), &[("source1", "image → in1", "combine_and_sum")][..], "STREAMS"),
+        (run_pool(&["--mermaid", "--default-stream"]), &[], "[\"source1: Source\"]"),
+        (run_edges(&["--mermaid"]), &[("blur_columns", "convolved → image", "sobel_x")], ""),
         (
             run_temporal_filter(&["--mermaid"]),
-            &["(copy)", "control -- \"weight → weight\" --> average"],
+            &[("control", "weight → weight", "average")],
+            "(copy)",
         ),
     ] {
         assert!(output.status.success(), "{}", text(&output.stderr));
         assert_eq!(text(&output.stderr), "");
         let chart = text(&output.stdout);
         assert!(chart.starts_with("flowchart LR\n") && chart.ends_with('\n'), "{chart}");
-        for word in words {
-            assert!(chart.contains(word), "`{word}` is missing: {chart}");
+        assert!(chart.contains(word), "`{word}` is missing: {chart}");
+        for (from, label, to) in edges {
+            let edge = format!("{} -- \"{label}\" --> {}\n", id(&chart, from), id(&chart, to));
+            assert!(chart.contains(&edge), "`{edge}` is missing: {chart}");
         }
     }
 }
