@@ -15,6 +15,9 @@ type Closure<M> = Box<dyn FnMut(&M) -> Result<()> + Send>;
 /// the messages that still wait, and its report counts them. The closure runs on the thread of the node. A closure that takes long, as
 /// a writer of files, gets a thread of its own by `#[worker(name)]`.
 ///
+/// The graph owns the closure, also after a run. So a `Receiver` whose `Sender` is in the closure ends when the graph is dropped, below
+/// at the end of the statement, or its [`Running`](crate::schedule::Running) is joined and dropped.
+///
 /// For a [`Download`](crate::Download), the node has the condition [`host_done`](crate::guide::conditions), so that reading it
 /// does not block. [`Upload`](super::Upload) shows a whole graph.
 ///
