@@ -354,7 +354,7 @@ fn the_mermaid_flag_needs_no_files_and_no_platform() {
         assert!(chart.starts_with("flowchart LR\n") && chart.ends_with('\n'), "{chart}");
         assert!(chart.contains(word), "`{word}` is missing: {chart}");
         for (from, label, to) in edges {
-            let edge = format!("{} -- \"{label}\" --> {}\n", id(&chart, from), id(&chart, to));
+            let edge = format!("{} -- \"{label}\" --> {}\n", id(chart, from), id(chart, to));
             assert!(chart.contains(&edge), "`{edge}` is missing: {chart}");
         }
     }
