@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use streamflow::driver::host::HostDriver;
 use streamflow::memory::{MemoryLimits, MemoryOptions};
-use streamflow::operators::{Convolve2d, Resample};
+use streamflow::operators::{self, Convolve2d, Resample};
 use streamflow::prelude::*;
 use streamflow::schedule::Workers;
 use streamflow::stream::{Assign, CudaGreenContextPool};
@@ -190,7 +190,10 @@ const ROWS: &[Row] = &[
     Row::new("resample", 1, 100_000, |n| Ok(drop(Resample::<f32>::new(n as usize, 1)?))),
     Row::new("convolve", 1, 1, |n| Ok(drop(Convolve2d::new(vec![1.0], [n as usize; 2])?))),
     Row::new("window", 16, 16, graphs::window),
-    Row::new("columns_to_reduce", 16, 16, graphs::reduce),
+    Row::new("axis_to_reduce", 0, 1, graphs::reduce),
+    Row::new("copies_in_flight", 1, ANY, |n| {
+        Ok(drop(operators::Upload::<f32>::new().in_flight(n as usize)?))
+    }),
     Row::new("offset_of_random_numbers", 0, ANY, |n| {
         on_small(|p, s| {
             Ok(Philox::<f32>::new(n).at(n).skip(n).uniform(s, &mut p.buffer(64, s)?)?)
