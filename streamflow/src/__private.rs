@@ -68,6 +68,8 @@ pub use crate::{Compute, Element, ExecutionContext, Flush, Flushed, Result};
 #[doc(hidden)]
 pub use crate::context::single_stream::SingleStream;
 #[doc(hidden)]
+pub use crate::error::type_name::short_type_name;
+#[doc(hidden)]
 pub use crate::graph::arrays::{
     ReachedPort, check_array, check_same_edge, check_second_of_array, length_of,
 };

@@ -37,6 +37,7 @@ pub(crate) mod failure;
 mod names;
 mod panics;
 mod texts;
+pub(crate) mod type_name;
 
 #[doc(hidden)]
 pub use bodies::{BodyDifference, BodyFailure, BodyProblem, KernelBody};

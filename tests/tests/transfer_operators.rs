@@ -145,39 +145,51 @@ fn in_flight(platform: &Platform) -> Result<(), Failed> {
 
 graph! {
     /// Results that nobody awaits, so the host may be far ahead.
-    struct Unawaited(copies: usize) {
+    struct Unawaited(copies: usize, grows: bool) {
         #[when(count(50))]
-        let frames: SevenLengths = SevenLengths::new();
+        let frames: VaryingLengths = VaryingLengths::new(grows);
         let upload: Upload<f32> = Upload::new().in_flight(copies)?;
         frames.frame >> upload.data;
         upload.tensor >> _;
     }
 }
 
-/// Sends frames of seven lengths in turn.
+/// Sends frames of seven lengths in turn, or each frame longer than the one before it.
 #[operator]
-struct SevenLengths {
+struct VaryingLengths {
     #[output]
     frame: HostData<Vec<f32>>,
+    grows: bool,
 }
 
-impl Compute for SevenLengths {
-    fn compute(&mut self, io: SevenLengthsIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let len = 100 - 10 * (cx.tick() % 7);
+impl Compute for VaryingLengths {
+    fn compute(&mut self, io: VaryingLengthsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let len = if self.grows { 100 + cx.tick() } else { 100 - 10 * (cx.tick() % 7) };
         io.frame.emit(HostData(vec![0.5; len as usize]))
     }
 }
 
-/// Checks that the page-locked memory does not grow with the ticks, if copies seem to take for ever.
-fn bounded(platform: &Platform) -> Result<(), Failed> {
+/// Runs the graph with three copies in flight, none of which seems complete until the host waits for it. Returns the number of blocks
+/// of page-locked memory that were made, and of waits. A wait completes all copies that are on their way.
+fn unawaited(platform: &Platform, grows: bool) -> Result<(usize, usize), Failed> {
     let not_yet = Arc::new(NotYet::new(platform.driver().clone()));
     let recorder = Arc::new(Recorder::new(not_yet as Arc<dyn Driver>));
     let platform = Platform::builder().driver(recorder.clone())?;
-    let mut graph = Unawaited::new(&platform, 3)?;
-    graph.run()?;
-    let is_block = |call: &&Call| matches!(call, Call::AllocatePinned { .. });
-    let blocks = recorder.calls().iter().filter(is_block).count();
+    Unawaited::new(&platform, 3, grows)?.run()?;
+    let calls = recorder.calls();
+    let blocks = calls.iter().filter(|call| matches!(call, Call::AllocatePinned { .. })).count();
+    let waits = calls.iter().filter(|call| matches!(call, Call::SynchronizeEvent { .. })).count();
+    Ok((blocks, waits))
+}
+
+/// Checks that the page-locked memory does not grow with the ticks, if copies seem to take for ever, and that a longer frame does not take
+/// the place of a copy that is on its way.
+fn bounded(platform: &Platform) -> Result<(), Failed> {
+    let (blocks, waits) = unawaited(platform, false)?;
     check(blocks <= 6, || format!("{blocks} blocks for 3 copies"))?;
+    check(waits >= 47 / 3, || format!("{waits} waits of 50 ticks"))?;
+    let (_, waits) = unawaited(platform, true)?;
+    check(waits >= 47 / 3, || format!("{waits} waits of 50 ticks with longer frames"))?;
     let none = Upload::<f32>::new().in_flight(0).map(drop);
     let text = check_error("no copy in flight", none, |_| true)?;
     check_text(&text, &["`Upload`", "at least one"])

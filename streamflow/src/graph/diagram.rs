@@ -100,7 +100,7 @@ impl DeclaredNode {
 
     /// Returns the label: `left: Camera`, or `casts: [Cast<f32>; 3] (worker disk)`.
     fn label(&self) -> String {
-        let ty = self.type_name.map_or_else(|| self.ty.to_owned(), |name| without_paths(name()));
+        let ty = self.type_name.map_or_else(|| self.ty.to_owned(), |name| name());
         let ty = self.length.map_or_else(|| ty.clone(), |length| format!("[{ty}; {length}]"));
         let worker = self.worker.map(|worker| format!(" (worker {worker})")).unwrap_or_default();
         format!("{}: {ty}{worker}", self.name)
@@ -126,23 +126,4 @@ impl DeclaredEnd {
             false => format!("{index}.{port}{element}"),
         }
     }
-}
-
-/// Returns the name of a type without the modules in it: `Scale<f32>` for `app::scale::Scale<f32>`.
-fn without_paths(name: &str) -> String {
-    let (mut text, mut segment) = (String::new(), String::new());
-    let mut rest = name.chars().peekable();
-    while let Some(c) = rest.next() {
-        if c.is_alphanumeric() || c == '_' {
-            segment.push(c);
-        } else if c == ':' && rest.peek() == Some(&':') {
-            rest.next();
-            segment.clear();
-        } else {
-            text.push_str(&segment);
-            segment.clear();
-            text.push(c);
-        }
-    }
-    text + &segment
 }

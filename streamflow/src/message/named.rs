@@ -7,6 +7,7 @@ use super::receive::received;
 use super::{
     Description, Device, Inlet, MemoryVisitor, Message, Payload, Receive, ReceiveEach, Sole,
 };
+use crate::error::type_name::short_type_name;
 use crate::error::{Error, Result};
 use crate::memory::AnyTensor;
 
@@ -151,7 +152,7 @@ impl TensorMap {
         match self.entries.first() {
             None => Ok(message),
             Some((name, _)) => {
-                let problem = format!("is no field of `{}`; leave it out", short::<M>());
+                let problem = format!("is no field of `{}`; leave it out", short_type_name::<M>());
                 Err(no_tensor(
                     name,
                     problem,
@@ -164,7 +165,7 @@ impl TensorMap {
     #[cold]
     fn missing<T: AnyTensor>(&self, name: &str) -> Error {
         let found = self.iter().map(|(name, tensor)| format!("{name}: {tensor:?}"));
-        no_tensor(name, format!("names no {}", short::<T>()), listed(found))
+        no_tensor(name, format!("names no {}", short_type_name::<T>()), listed(found))
     }
 }
 
@@ -193,7 +194,8 @@ impl FromTensors<'_> {
     /// The error for a field whose type `M` is no tensor.
     #[doc(hidden)]
     pub fn no_tensor<M>(&self) -> Error {
-        let problem = format!("is a {}, which is made of no tensor by its name", short::<M>());
+        let problem =
+            format!("is a {}, which is made of no tensor by its name", short_type_name::<M>());
         no_tensor(self.path.path(), problem, listed(self.map.iter().map(|(name, _)| name)))
     }
 }
@@ -201,20 +203,6 @@ impl FromTensors<'_> {
 #[cold]
 fn no_tensor(name: &str, problem: impl Into<String>, found: String) -> Error {
     Error::NoTensor { name: name.to_owned(), problem: problem.into(), found }
-}
-
-/// The name of a type without the paths of modules.
-fn short<T: ?Sized>() -> String {
-    let mut short = String::new();
-    for part in
-        std::any::type_name::<T>().split_inclusive(|c: char| !c.is_alphanumeric() && c != '_')
-    {
-        match part.strip_suffix(':') {
-            Some(_) => {}
-            None => short.push_str(part),
-        }
-    }
-    short
 }
 
 fn listed<T: AsRef<str>>(names: impl Iterator<Item = T>) -> String {

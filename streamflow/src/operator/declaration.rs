@@ -34,7 +34,7 @@ pub struct DeclaredNode {
     /// The type of the node, or of an element of the array, as the user wrote it.
     pub ty: &'static str,
     /// Returns the name of a type with a parameter of the graph in it: the parameter stands for another type in each use of the graph.
-    pub type_name: Option<fn() -> &'static str>,
+    pub type_name: Option<fn() -> String>,
     /// The length of an array.
     pub length: Option<usize>,
     /// The worker of the node.
@@ -58,7 +58,7 @@ impl DeclaredNode {
 
     /// Sets the function that returns the name of the type.
     #[must_use]
-    pub const fn named(self, type_name: fn() -> &'static str) -> Self {
+    pub const fn named(self, type_name: fn() -> String) -> Self {
         Self { type_name: Some(type_name), ..self }
     }
 

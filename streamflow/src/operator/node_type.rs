@@ -74,7 +74,7 @@ pub trait NodeType: Sized {
         platform: &Platform,
         options: NodeOptions<'_>,
     ) -> bool;
-    /// Returns the declaration of a graph. An operator has none.
+    /// Returns the declaration of the type, if the type is a graph.
     fn __streamflow_declaration() -> Option<Declaration> {
         None
     }

@@ -12,8 +12,8 @@ use crate::operator::Compute;
 use streamflow_macros::operator;
 
 /// Copies host data to the device, in the order of the messages. The elements are copied to page-locked memory first, and from there
-/// while the host goes on. At most two copies are on their way, or [as many as the operator is told](Upload::in_flight): a further tick
-/// waits for the oldest of them, on the thread of its node.
+/// while the host goes on. The number of copies on their way is at most two, or the argument of [`in_flight`](Upload::in_flight): a
+/// further tick waits for the oldest copy, on the thread of its node.
 ///
 /// The operator before it sends a [`HostData`] of a `Vec`, or of another type that has its elements as a slice:
 ///
@@ -123,15 +123,16 @@ impl<T: Element, D: AsRef<[T]> + Send + Sync + 'static> Upload<T, D> {
         Ok(Self { in_flight: copies, ..self })
     }
 
-    /// Returns page-locked memory of at least this length that no copy uses: new memory, or that of the oldest copy.
+    /// Returns page-locked memory of at least this length: that of the oldest copy, or new memory. If the memory of the oldest copy is too
+    /// short, the function waits for that copy.
     fn staging(&mut self, len: usize, cx: &ExecutionContext) -> OwnResult<Pinned<T>> {
         if self.staging.len() >= self.in_flight
             && let Some(mut oldest) = self.staging.pop_front()
         {
-            oldest.as_mut_slice_blocking()?;
             if oldest.len() >= len {
                 return Ok(oldest);
             }
+            oldest.as_mut_slice_blocking()?;
         }
         cx.pinned(len)
     }

@@ -4,7 +4,7 @@
 //! So the library calls none of it under a lock: a thread that has the lock only clones the `Arc` of the value, and copies the
 //! value after the lock is released.
 
-use std::any::{Any, type_name};
+use std::any::Any;
 use std::fmt;
 use std::mem::replace;
 use std::sync::{Arc, Mutex};
@@ -16,6 +16,7 @@ use toml::de::{DeValue, Error as TomlError};
 use super::Param;
 use super::limits::Limits;
 use super::state::NodeState;
+use crate::error::type_name::short_type_name;
 use crate::error::{Error, Result};
 use crate::lock::locked;
 use crate::turns;
@@ -229,21 +230,6 @@ pub(super) struct Unfit {
     pub(super) at: Option<usize>,
 }
 
-/// Returns the type's name without the paths of its parts, as `Vec<String>`.
-fn short_type_name<T>() -> String {
-    let mut short = String::new();
-    for part in
-        type_name::<T>().split_inclusive(|letter: char| !letter.is_alphanumeric() && letter != '_')
-    {
-        if part.ends_with(':') {
-            // This piece of the name is a module of a path with its first colon, or the second colon alone.
-            continue;
-        }
-        short.push_str(part);
-    }
-    short
-}
-
 impl<T: Send + Sync + 'static> AnyParam for Inner<T> {
     fn name(&self) -> &'static str {
         self.name
@@ -287,17 +273,5 @@ impl<T> Clone for ParamCell<T> {
 impl<T> fmt::Debug for ParamCell<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&(self.inner.describe)(&self.inner.value()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_short_type_name_has_no_paths() {
-        assert_eq!(short_type_name::<f32>(), "f32");
-        assert_eq!(short_type_name::<Vec<Option<String>>>(), "Vec<Option<String>>");
-        assert_eq!(short_type_name::<([std::time::Duration; 2], u8)>(), "([Duration; 2], u8)");
     }
 }

@@ -153,7 +153,8 @@ impl Diagram {
             let element = node.element().unwrap_or(&node.ty);
             let inside = operator_item(&node.ty, "__streamflow_declaration");
             let type_name = graph.header.depends(element);
-            let type_name = type_name.then(|| quote!(.named(::core::any::type_name::<#element>)));
+            let type_name = type_name
+                .then(|| quote!(.named(::streamflow::__private::short_type_name::<#element>)));
             let length = length.as_ref().map(|length| quote!(.of_length(#length)));
             let worker = worker.as_ref().map(|worker| quote!(.on_worker(#worker)));
             let pool = pool.as_ref().map(|pool| quote!(.on_pool(#pool)));

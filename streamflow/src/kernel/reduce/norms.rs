@@ -20,7 +20,7 @@ pub struct Norm2<T>(PhantomData<T>);
 #[derive(Debug)]
 pub struct NormInf<T>(PhantomData<T>);
 
-/// An element of which the library has norms.
+/// The type of the elements of a norm.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "the library has no norms of `{Self}`",
