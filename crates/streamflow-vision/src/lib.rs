@@ -1,0 +1,15 @@
+//! Image operators on the streams of [`streamflow`].
+//!
+//! An [`Image`] is a message: samples on the device, with a width, a height, a pitch and a [`Colour`]. Its [format](format) is a part of
+//! its type, so a graph that joins an output of `Image<Nv12>` with an input of `Image<Rgb<u8>>` does not compile.
+
+pub mod format;
+mod colour;
+mod convert;
+mod image;
+mod sample;
+
+pub use colour::{Colour, Matrix, Range, Siting};
+pub use convert::Convert;
+pub use image::{Image, Mosaic};
+pub use sample::Sample;
