@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use streamflow::memory::TensorView;
 use streamflow::Failure;
+use streamflow::memory::TensorView;
 use streamflow::prelude::*;
 
 use crate::colour::Colour;

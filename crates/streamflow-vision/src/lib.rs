@@ -3,9 +3,9 @@
 //! An [`Image`] is a message: samples on the device, with a width, a height, a pitch and a [`Colour`]. Its [format](format) is a part of
 //! its type, so a graph that joins an output of `Image<Nv12>` with an input of `Image<Rgb<u8>>` does not compile.
 
-pub mod format;
 mod colour;
 mod convert;
+pub mod format;
 mod image;
 mod sample;
 

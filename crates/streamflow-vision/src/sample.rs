@@ -1,7 +1,7 @@
 //! The types of samples.
 
-use streamflow::kernel::Number;
 use streamflow::Element;
+use streamflow::kernel::Number;
 
 /// The type of an image's samples: `u8`, `u16` or `f32`.
 pub trait Sample: Element + Number + sealed::Sealed {

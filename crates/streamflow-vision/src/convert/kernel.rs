@@ -54,7 +54,13 @@ impl<A: Sample> Source<'_, A> {
     fn sensor(&self, x: isize, y: isize) -> f32 {
         let mirrored = |at: isize, len: usize| {
             let len = len as isize;
-            let at = if at < 0 { -at } else if at >= len { 2 * len - 2 - at } else { at };
+            let at = if at < 0 {
+                -at
+            } else if at >= len {
+                2 * len - 2 - at
+            } else {
+                at
+            };
             at.max(0) as usize
         };
         let [width, height] = self.size;
@@ -119,7 +125,9 @@ impl<A: Sample> Source<'_, A> {
             }
         };
         let opacity = if self.layout == 3 { at(3) } else { 0.0 };
-        let numbers = self.matrix.map(|[a, b, c, offset]| a.mul_add(s[0], b.mul_add(s[1], c.mul_add(s[2], offset))));
+        let numbers = self
+            .matrix
+            .map(|[a, b, c, offset]| a.mul_add(s[0], b.mul_add(s[1], c.mul_add(s[2], offset))));
         (numbers, opacity)
     }
 }
@@ -175,7 +183,8 @@ pub(super) fn convert<A: Element + Sample, B: Element + Sample>(
     let size = [width, height];
     let from = Source { image, layout: source, size, pitch, siting, red: [red_x, red_y], matrix };
     let code = |value: f32| {
-        let code = if whole.get() { value.round_ties_even().clamp(0.0, limit) * step } else { value };
+        let code =
+            if whole.get() { value.round_ties_even().clamp(0.0, limit) * step } else { value };
         B::cast(code)
     };
     for y in 0..height {
@@ -183,7 +192,9 @@ pub(super) fn convert<A: Element + Sample, B: Element + Sample>(
             let (numbers, opacity) = from.pixel(x as isize, y as isize);
             let at = &mut out[y * out_pitch + x * samples(target)..];
             match target {
-                1 | 3 => (at[0], at[1], at[2]) = (code(numbers[0]), code(numbers[1]), code(numbers[2])),
+                1 | 3 => {
+                    (at[0], at[1], at[2]) = (code(numbers[0]), code(numbers[1]), code(numbers[2]))
+                }
                 2 => (at[0], at[1], at[2]) = (code(numbers[2]), code(numbers[1]), code(numbers[0])),
                 _ => at[0] = code(numbers[0]),
             }
@@ -198,7 +209,8 @@ pub(super) fn convert<A: Element + Sample, B: Element + Sample>(
     let is_420 = target != 6;
     for y in (0..height).step_by(if is_420 { 2 } else { 1 }) {
         for x in (0..width).step_by(2) {
-            let [blue, red] = chroma_of(&from, x as isize, y as isize, is_420, target_siting).map(code);
+            let [blue, red] =
+                chroma_of(&from, x as isize, y as isize, is_420, target_siting).map(code);
             let planes = height * out_pitch;
             let half = out_pitch / 2;
             let [at_blue, at_red] = match target {
@@ -212,12 +224,22 @@ pub(super) fn convert<A: Element + Sample, B: Element + Sample>(
 }
 
 /// The chroma of the pixels that share a sample.
-fn chroma_of<A: Sample>(from: &Source<'_, A>, x: isize, y: isize, is_420: bool, siting: u32) -> [f32; 2] {
+fn chroma_of<A: Sample>(
+    from: &Source<'_, A>,
+    x: isize,
+    y: isize,
+    is_420: bool,
+    siting: u32,
+) -> [f32; 2] {
     let at = |x, y| from.pixel(x, y).0;
     if siting < 2 {
         return [1, 2].map(|k| {
             let above = at(x, y)[k] + at(x + 1, y)[k];
-            if is_420 { (above + (at(x, y + 1)[k] + at(x + 1, y + 1)[k])) * 0.25 } else { above * 0.5 }
+            if is_420 {
+                (above + (at(x, y + 1)[k] + at(x + 1, y + 1)[k])) * 0.25
+            } else {
+                above * 0.5
+            }
         });
     }
     let (first, last) = if is_420 { (-isize::from(siting == 3), 1) } else { (0, 0) };

@@ -28,7 +28,12 @@ impl Scale {
         // Ten bits if the samples have more than eight.
         let times = if F::Sample::FULL > 255.0 { 4.0 } else { 1.0 };
         match range {
-            Range::Limited => Self { black: 16.0 * times, white: 235.0 * times, middle: 128.0 * times, width: 224.0 * times },
+            Range::Limited => Self {
+                black: 16.0 * times,
+                white: 235.0 * times,
+                middle: 128.0 * times,
+                width: 224.0 * times,
+            },
             Range::Full => {
                 let full = 256.0 * times - 1.0;
                 Self { black: 0.0, white: full, middle: 128.0 * times, width: full }
@@ -49,7 +54,11 @@ pub(super) fn limit<F: Format>() -> f32 {
 
 /// The rows that make the numbers of `B` from the samples of `A`. `bits` are those of a sensor's samples.
 pub(super) fn matrix<A: Format, B: Format>(from: Colour, to: Colour, bits: u32) -> [[f32; 4]; 3] {
-    let source_bits = if A::LAYOUT == crate::format::Layout::Bayer { bits } else { 8 * size_of::<A::Sample>() as u32 };
+    let source_bits = if A::LAYOUT == crate::format::Layout::Bayer {
+        bits
+    } else {
+        8 * size_of::<A::Sample>() as u32
+    };
     let scale = Scale::of::<A>(from.range, source_bits);
     let by = f64::from(step::<A>());
     let mut all = if A::LAYOUT.is_yuv() {

@@ -66,7 +66,9 @@ impl<A: Format, B: Target> Compute for Convert<A, B> {
         let Info { width, height, colour, mosaic, bits } = image.info();
         let to = self.colour.unwrap_or(colour);
         if let Err(error) = check_size::<B>(width, height) {
-            return Err(Failure::msg(format!("`Convert` can't convert the image of its input `image`: {error}")));
+            return Err(Failure::msg(format!(
+                "`Convert` can't convert the image of its input `image`: {error}"
+            )));
         }
         let row = B::LAYOUT.samples_of(width);
         let mut out = cx.tensor([B::LAYOUT.rows_of(height), row], &stream)?;

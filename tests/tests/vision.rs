@@ -1,0 +1,15 @@
+//! Tests of the image operators.
+#![allow(missing_docs, reason = "a test binary")]
+
+#[path = "vision/data.rs"]
+mod data;
+#[path = "vision/formats.rs"]
+mod formats;
+
+use std::process::ExitCode;
+
+use streamflow_tests::Binary;
+
+fn main() -> ExitCode {
+    Binary::new().suite("formats", formats::suite).run()
+}
