@@ -5,11 +5,16 @@
 mod data;
 #[path = "vision/formats.rs"]
 mod formats;
+#[path = "vision/histogram.rs"]
+mod histogram;
 
 use std::process::ExitCode;
 
 use streamflow_tests::Binary;
 
 fn main() -> ExitCode {
-    Binary::new().suite("formats", formats::suite).run()
+    Binary::new()
+        .suite("formats", formats::suite)
+        .suite("histogram", histogram::suite)
+        .run()
 }

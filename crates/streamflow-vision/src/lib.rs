@@ -5,11 +5,15 @@
 
 mod colour;
 mod convert;
+mod equalize;
 pub mod format;
+mod histogram;
 mod image;
 mod sample;
 
 pub use colour::{Colour, Matrix, Range, Siting};
 pub use convert::Convert;
+pub use equalize::Equalize;
+pub use histogram::Histogram;
 pub use image::{Image, Mosaic};
 pub use sample::Sample;
