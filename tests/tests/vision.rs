@@ -7,6 +7,8 @@ mod data;
 mod formats;
 #[path = "vision/histogram.rs"]
 mod histogram;
+#[path = "vision/suppression.rs"]
+mod suppression;
 
 use std::process::ExitCode;
 
@@ -16,5 +18,6 @@ fn main() -> ExitCode {
     Binary::new()
         .suite("formats", formats::suite)
         .suite("histogram", histogram::suite)
+        .suite("suppression", suppression::suite)
         .run()
 }

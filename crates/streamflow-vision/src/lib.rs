@@ -10,6 +10,7 @@ pub mod format;
 mod histogram;
 mod image;
 mod sample;
+mod suppression;
 
 pub use colour::{Colour, Matrix, Range, Siting};
 pub use convert::Convert;
@@ -17,3 +18,4 @@ pub use equalize::Equalize;
 pub use histogram::Histogram;
 pub use image::{Image, Mosaic};
 pub use sample::Sample;
+pub use suppression::{Detections, NonMaxSuppression};
