@@ -1,6 +1,8 @@
 //! Tests of the image operators.
 #![allow(missing_docs, reason = "a test binary")]
 
+#[path = "vision/components.rs"]
+mod components;
 #[path = "vision/data.rs"]
 mod data;
 #[path = "vision/formats.rs"]
@@ -19,5 +21,6 @@ fn main() -> ExitCode {
         .suite("formats", formats::suite)
         .suite("histogram", histogram::suite)
         .suite("suppression", suppression::suite)
+        .suite("components", components::suite)
         .run()
 }

@@ -4,6 +4,7 @@
 //! its type, so a graph that joins an output of `Image<Nv12>` with an input of `Image<Rgb<u8>>` does not compile.
 
 mod colour;
+mod components;
 mod convert;
 mod equalize;
 pub mod format;
@@ -13,6 +14,7 @@ mod sample;
 mod suppression;
 
 pub use colour::{Colour, Matrix, Range, Siting};
+pub use components::{ComponentBoxes, Components, Labels};
 pub use convert::Convert;
 pub use equalize::Equalize;
 pub use histogram::Histogram;
