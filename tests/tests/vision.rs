@@ -9,6 +9,8 @@ mod data;
 mod formats;
 #[path = "vision/histogram.rs"]
 mod histogram;
+#[path = "vision/overlay.rs"]
+mod overlay;
 #[path = "vision/suppression.rs"]
 mod suppression;
 
@@ -22,5 +24,6 @@ fn main() -> ExitCode {
         .suite("histogram", histogram::suite)
         .suite("suppression", suppression::suite)
         .suite("components", components::suite)
+        .suite("overlay", overlay::suite)
         .run()
 }

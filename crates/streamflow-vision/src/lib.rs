@@ -10,6 +10,7 @@ mod equalize;
 pub mod format;
 mod histogram;
 mod image;
+mod overlay;
 mod sample;
 mod suppression;
 
@@ -19,5 +20,6 @@ pub use convert::Convert;
 pub use equalize::Equalize;
 pub use histogram::Histogram;
 pub use image::{Image, Mosaic};
+pub use overlay::{Drawing, Overlay, OverlayBoxes, OverlayMask, Paint};
 pub use sample::Sample;
 pub use suppression::{Detections, NonMaxSuppression};
