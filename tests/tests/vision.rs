@@ -7,12 +7,16 @@ mod components;
 mod data;
 #[path = "vision/formats.rs"]
 mod formats;
+#[path = "vision/geometry.rs"]
+mod geometry;
 #[path = "vision/histogram.rs"]
 mod histogram;
 #[path = "vision/overlay.rs"]
 mod overlay;
 #[path = "vision/suppression.rs"]
 mod suppression;
+#[path = "vision/tensors.rs"]
+mod tensors;
 
 use std::process::ExitCode;
 
@@ -21,6 +25,8 @@ use streamflow_tests::Binary;
 fn main() -> ExitCode {
     Binary::new()
         .suite("formats", formats::suite)
+        .suite("geometry", geometry::suite)
+        .suite("tensors", tensors::suite)
         .suite("histogram", histogram::suite)
         .suite("suppression", suppression::suite)
         .suite("components", components::suite)

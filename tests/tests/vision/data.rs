@@ -60,7 +60,7 @@ where
         "NV12" | "P010" | "I420" => height + height / 2,
         _ => height,
     };
-    let row = if rows == 0 { 0 } else { samples.len() / rows };
+    let row = samples.len().checked_div(rows).unwrap_or(0);
     let mut noise = Random::new(99);
     let mut padded = Vec::new();
     let mut push = |row: &[F::Sample], padding: usize| {

@@ -12,25 +12,28 @@
         return layout == 1 || layout == 2 ? 3 : layout == 3 ? 4 : layout == 6 ? 2 : 1;
     };
     const unsigned int from = samples(source), to = samples(target);
-    auto copy = [&](auto* target, const auto* source, unsigned int count) {
-        const unsigned int bytes = count * sizeof(*source);
+    auto copy = [&](void* target, const void* source, unsigned int count, unsigned int size) {
+        const unsigned int bytes = count * size;
         const unsigned long long places = (unsigned long long)target | (unsigned long long)source;
         unsigned int done = 0;
         if (places % 16 == 0) {
             for (unsigned int i = lane; i < bytes / 16; i += 32) ((uint4*)target)[i] = ((const uint4*)source)[i];
-            done = bytes / 16 * 16 / sizeof(*source);
+            done = bytes / 16 * 16;
         } else if (places % 4 == 0) {
             for (unsigned int i = lane; i < bytes / 4; i += 32) ((unsigned int*)target)[i] = ((const unsigned int*)source)[i];
-            done = bytes / 4 * 4 / sizeof(*source);
+            done = bytes / 4 * 4;
+        } else if (size == 2) {
+            for (unsigned int i = lane; i < count; i += 32) ((unsigned short*)target)[i] = ((const unsigned short*)source)[i];
+            done = bytes;
         }
-        for (unsigned int i = done + lane; i < count; i += 32) target[i] = source[i];
+        for (unsigned int i = done + lane; i < bytes; i += 32) ((unsigned char*)target)[i] = ((const unsigned char*)source)[i];
     };
     const bool has_chroma = source >= 4 && source <= 6;
     const A* const chroma_rows = image + height * pitch;
     for (unsigned int r = 0; r < rows && source != 7; ++r) {
-        copy(read[warp][r], image + (y0 + r) * pitch + x0 * from, count * from);
+        copy(read[warp][r], image + (y0 + r) * pitch + x0 * from, count * from, sizeof(A));
     }
-    if (source == 4 && siting == 0) copy(read[warp][2], chroma_rows + y0 / 2 * pitch + x0, count);
+    if (source == 4 && siting == 0) copy(read[warp][2], chroma_rows + y0 / 2 * pitch + x0, count, sizeof(A));
     __syncwarp();
 
     // One sample of chroma, in the columns and rows of its plane.
@@ -179,6 +182,6 @@
     }
     __syncwarp();
     for (unsigned int r = 0; r < rows; ++r) {
-        copy(out + (y0 + r) * out_pitch + x0 * to, written[warp][r], count * to);
+        copy(out + (y0 + r) * out_pitch + x0 * to, written[warp][r], count * to, sizeof(B));
     }
-    if (target == 4) copy(out + (height + y0 / 2) * out_pitch + x0, written[warp][2], count);
+    if (target == 4) copy(out + (height + y0 / 2) * out_pitch + x0, written[warp][2], count, sizeof(B));
