@@ -108,14 +108,13 @@ pub(super) fn join(parents: &mut [u32], width: usize, diagonals: Bool8) {
     const unsigned long long i = thread_index();
     volatile unsigned int* const tree = parents;
     if (i >= parents_len || tree[i] == 0xffffffffu) return;
-    unsigned int first = (unsigned int)i;
+    // Only its own thread writes a pixel's parent here, so that none replaces the first pixel by another one. Threads whose way leads over
+    // this pixel have fewer steps, the farther it is.
+    unsigned int first = tree[i];
     for (unsigned int up = tree[first]; up != first; up = tree[first]) {
-        // As in `join`. Other threads on this way need fewer steps then.
-        const unsigned int next = tree[up];
-        if (next != up) tree[first] = next;
-        first = next;
+        first = up;
+        tree[i] = first;
     }
-    tree[i] = first;
 ")]
 pub(super) fn flatten(parents: &mut [u32]) {
     for i in 0..parents.len() {
