@@ -13,6 +13,8 @@ mod geometry;
 mod histogram;
 #[path = "vision/overlay.rs"]
 mod overlay;
+#[path = "vision/overlay_device.rs"]
+mod overlay_device;
 #[path = "vision/suppression.rs"]
 mod suppression;
 #[path = "vision/tensors.rs"]
@@ -31,5 +33,6 @@ fn main() -> ExitCode {
         .suite("suppression", suppression::suite)
         .suite("components", components::suite)
         .suite("overlay", overlay::suite)
+        .suite("overlay_device", overlay_device::suite)
         .run()
 }

@@ -56,8 +56,9 @@ impl ComponentBoxes {
 impl Compute for ComponentBoxes {
     fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> Result<()> {
         let (Labels { labels, count }, stream) = io.components.receive_with_stream(cx)?;
-        let (&[height, width], [1]) = (labels.shape(), count.shape()) else {
-            return Err(other_shape(labels.shape(), count.shape()));
+        let (width, height) = match (labels.shape(), count.shape()) {
+            (&[height, width], [1]) if labels.len() < u32::MAX as usize => (width, height),
+            (labels, count) => return Err(other_shape(labels, count)),
         };
         let mut found = Detections::zeros(self.most, cx, &stream)?;
         if width > 0 && height > 0 {
@@ -83,7 +84,8 @@ impl fmt::Debug for ComponentBoxes {
 #[cold]
 fn other_shape(labels: &[usize], count: &[usize]) -> Failure {
     Failure::msg(format!(
-        "`ComponentBoxes` received labels of the shape {labels:?} and a count of {count:?} at its input `components`; send [height, width] and [1]"
+        "`ComponentBoxes` received labels of the shape {labels:?} and a count of {count:?} at its input `components`; send [height, width], of fewer than 4,294,967,295 pixels, and \
+         [1]"
     ))
 }
 

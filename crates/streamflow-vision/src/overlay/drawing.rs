@@ -45,6 +45,7 @@ impl Paint {
 /// A shape on an image, for [`Overlay`](super::Overlay). Coordinates are `[x, y]` in pixels; whole numbers are the middles of pixels,
 /// and `[0, 0]` is that of the first one. Parts beyond the image are left out.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Drawing {
     /// The outline of a box between two corners, in any order: all pixels whose larger distance from it, in x or y, is at most half of the
     /// thickness. With a thickness of 1 and whole corners, these are the pixels of `cv2.rectangle`.
