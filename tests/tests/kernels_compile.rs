@@ -68,6 +68,8 @@ fn of_each_crate() -> Result<(), Failed> {
         "convolve_2d",
         "resample<complex<float>>",
         "random_u32",
+        "filter<complex<float>><float>",
+        "thin",
         "leading_columns<double>",
         // Launched only by an operator of a graph that is never made, and by a test that may run later.
         "times<float>",

@@ -21,6 +21,7 @@ mod maps;
 mod one_body;
 mod reductions;
 mod scans;
+mod signals;
 mod stencils;
 mod stream_pools;
 mod tables;
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         .suite("one_body", one_body::suite)
         .suite("reductions", reductions::suite)
         .suite("scans", scans::suite)
+        .suite("signals", signals::suite)
         .suite("stencils", stencils::suite)
         .suite("views", views::suite)
         .run()

@@ -8,6 +8,7 @@
 #![allow(clippy::print_stdout, reason = "a child prints the number that it tries")]
 
 mod graphs;
+mod signals;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +21,7 @@ use streamflow::schedule::Workers;
 use streamflow::stream::{Assign, CudaGreenContextPool};
 use streamflow::testing::{Explorer, OperatorHarness};
 use streamflow::time::{Clock, Timestamp};
+use streamflow_math::operators::{Istft, Peaks, Polyphase, Stft};
 use streamflow_math::random::Philox;
 use streamflow_tests::kernels::fill;
 use streamflow_tests::{Failed, Suite, check, child};
@@ -191,6 +193,17 @@ const ROWS: &[Row] = &[
     Row::new("convolve", 1, 1, |n| Ok(drop(Convolve2d::new(vec![1.0], [n as usize; 2])?))),
     Row::new("window", 16, 16, graphs::window),
     Row::new("axis_to_reduce", 0, 1, graphs::reduce),
+    Row::new("polyphase", 1, 100_000, |n| {
+        Ok(drop(Polyphase::<f32>::new([1.0], n as usize, n as usize)?))
+    }),
+    Row::new("hann_window_of_segments", 1, 1 << 24, |n| {
+        Ok(drop(Stft::<f32>::hann(n as usize, 1)?))
+    }),
+    Row::new("hop_of_segments", 1, 4, |n| Ok(drop(Istft::<f32>::new([1.0; 4], n as usize)?))),
+    Row::new("places_for_peaks", 1, u32::MAX as u64, |n| Peaks::new(n as usize).map(|_| ())),
+    Row::new("distance_of_peaks", 1, ANY, |n| Peaks::new(1)?.distance(n as usize).map(|_| ())),
+    Row::new("samples_of_segments", 0, 8, signals::samples),
+    Row::new("axis_to_gather", 0, 1, signals::gather),
     Row::new("copies_in_flight", 1, ANY, |n| {
         Ok(drop(operators::Upload::<f32>::new().in_flight(n as usize)?))
     }),

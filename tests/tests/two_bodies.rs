@@ -6,6 +6,7 @@
 mod controls;
 mod examples;
 mod of_libraries;
+mod of_signals;
 mod of_solvers;
 mod of_tests;
 
@@ -26,8 +27,9 @@ const OTHERS: [&KernelInfo; 4] =
     [trap::INFO, write_to_nowhere::INFO, write_past_the_end::INFO, multiprocessor::INFO];
 
 pub(crate) fn suite() -> Suite {
-    let bodies =
-        of_solvers::add(of_libraries::add(of_tests::add(examples::add(Bodies::default()))));
+    let bodies = of_solvers::add(of_signals::add(of_libraries::add(of_tests::add(examples::add(
+        Bodies::default(),
+    )))));
     let compared = bodies.compared;
     controls::add(bodies.suite).plain("every_kernel_is_compared", move || complete(&compared))
 }

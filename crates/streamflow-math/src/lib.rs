@@ -1,5 +1,5 @@
-//! Mathematics on the streams of [`streamflow`]: Fourier transforms, products of matrices, solvers, sparse matrices and random
-//! numbers, by NVIDIA's libraries and by this crate's own kernels.
+//! Mathematics on the streams of [`streamflow`]: Fourier transforms, operators of signals, products of matrices, solvers, sparse
+//! matrices and random numbers, by NVIDIA's libraries and by this crate's own kernels.
 //!
 //! Each part is a feature, and no feature is on by default:
 //!
@@ -8,6 +8,7 @@
 //! | `fft` | `fft`, `operators::Fft` | cuFFT | `rustfft` |
 //! | `matmul` | `matmul`, `operators::Matmul` | cuBLASLt and cuBLAS | `matrixmultiply` |
 //! | `random` | `random` | kernels of our own | the same kernels |
+//! | `signal`, which adds `fft` | `signal`, `operators::{Fir, Stft, …}` | kernels of our own, and cuFFT | the same kernels, and `rustfft` |
 //! | `solve` | `solve` | cuSOLVER, and cuBLAS for batches | code of our own |
 //! | `sparse` | `sparse` | cuSPARSE | code of our own |
 //! | `solve` and `sparse` | `solve::DirectSolver` | cuDSS 1.0 or later | dense factors, of at most 4096 rows |
@@ -40,6 +41,8 @@ pub mod operators;
 mod plan;
 #[cfg(feature = "random")]
 pub mod random;
+#[cfg(feature = "signal")]
+pub mod signal;
 #[cfg(feature = "solve")]
 pub mod solve;
 #[cfg(feature = "sparse")]

@@ -63,6 +63,8 @@ mod norm;
 mod on_host;
 mod plan;
 pub(crate) mod real;
+#[cfg(feature = "signal")]
+pub(crate) mod rows;
 mod stateless;
 mod to_real;
 
