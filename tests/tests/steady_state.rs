@@ -10,6 +10,7 @@ mod leaves;
 mod many;
 mod readers;
 mod replayed;
+mod reporting;
 mod slow;
 mod with_plans;
 
@@ -43,6 +44,7 @@ pub(crate) fn suite() -> Suite {
         .both("law12_warm_graphs_make_no_heap_allocations", graphs_make_no_heap_allocations)
         .both("law12_warm_plans_make_no_resources", plans_make_no_resources)
         .both("law12_warm_plans_make_no_heap_allocations", plans_make_no_heap_allocations)
+        .both("law12_kernels_with_many_grids_make_no_heap_allocations", reporting::many_grids)
         .both("law12_a_warm_graph_with_statistics_makes_no_heap_allocations", statistics)
         .both("law12_a_replayed_graph_makes_no_heap_allocations", replayed)
         .except(Form::ReplayedAlways, "each call that differs is captured", |suite| {

@@ -130,10 +130,11 @@ fn check(
     // The address identifies the kernel: each instance of a generic kernel has its own `INFO`.
     let key = std::ptr::from_ref(info).addr();
     let state = KernelState::of(table);
-    if info.reports {
-        bounds::remember(info);
-    }
     let loaded = state.loaded(device).get(key, || {
+        // Only here, since it allocates: this function is called again when other kernels have the kernel's remembered place.
+        if info.reports {
+            bounds::remember(info);
+        }
         stream.timeline().bind()?;
         super::load(table.driver().as_ref(), device, info)
     })?;
