@@ -11,6 +11,7 @@ mod many;
 mod readers;
 mod replayed;
 mod reporting;
+mod signals;
 mod slow;
 mod with_plans;
 
@@ -31,6 +32,7 @@ use streamflow_tests::{Failed, Suite, check};
 
 use leaves::Leaves;
 use replayed::{replayed, with_other_calls};
+use signals::{signals_make_no_heap_allocations, signals_make_no_resources};
 use with_plans::{plans_make_no_heap_allocations, plans_make_no_resources};
 
 const WARM_UP: usize = 200;
@@ -44,6 +46,8 @@ pub(crate) fn suite() -> Suite {
         .both("law12_warm_graphs_make_no_heap_allocations", graphs_make_no_heap_allocations)
         .both("law12_warm_plans_make_no_resources", plans_make_no_resources)
         .both("law12_warm_plans_make_no_heap_allocations", plans_make_no_heap_allocations)
+        .both("law12_warm_signals_make_no_resources", signals_make_no_resources)
+        .both("law12_warm_signals_make_no_heap_allocations", signals_make_no_heap_allocations)
         .both("law12_kernels_with_many_grids_make_no_heap_allocations", reporting::many_grids)
         .both("law12_a_warm_graph_with_statistics_makes_no_heap_allocations", statistics)
         .both("law12_a_replayed_graph_makes_no_heap_allocations", replayed)
