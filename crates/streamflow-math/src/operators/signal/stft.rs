@@ -13,14 +13,14 @@ use crate::signal::{Sample, checks};
 /// Transforms segments of signals that overlap: the short-time Fourier transform.
 ///
 /// A message has signals `[…, length]`. Segment `p` is multiplied by the window, whose middle, weight `window / 2`, is at sample `p
-/// * hop`. Beyond the signal, samples are 0. The last segment is the first one that has the last half window of the signal and
-/// the zeros after it. So the segments are those of SciPy's `signal.stft` with its `boundary="zeros"` and `padded=True`.
-/// [`unpadded`](Self::unpadded) has those of `boundary=None` and `padded=False`, which lie within the signal.
+/// * hop`. Beyond the signal, samples are 0. The last segment is the first that reaches half a window beyond the signal. So the
+/// segments are those of SciPy's `signal.stft` with its `boundary="zeros"` and `padded=True`, also for a signal that is shorter
+/// than the window, which SciPy refuses. [`unpadded`](Self::unpadded) has those of `boundary=None` and `padded=False`.
 ///
 /// The result is `[…, segments, bins]`, with SciPy's last two axes exchanged, so that each spectrum is in one piece. Real signals
 /// have `window / 2 + 1` bins, and complex ones `window`, in the order of the transform (SciPy's `return_onesided=False`). The
-/// spectra are those of `ShortTimeFFT` with `phase_shift=None`, its scaling being off as it is there: `signal.stft` divides them
-/// by the sum of the window. The mean is not removed. The transforms are as with [`Hilbert`](super::Hilbert).
+/// spectra are not scaled, as those of `ShortTimeFFT` with `phase_shift=None`: `signal.stft` divides them by the size of the
+/// window's sum. The mean is not removed. The transforms are as with [`Hilbert`](super::Hilbert).
 ///
 /// ```
 /// use streamflow::prelude::*;
@@ -66,7 +66,7 @@ impl<T: Sample> Stft<T> {
         Self::new(hann("Stft", len)?, hop)
     }
 
-    /// Transforms only the segments that lie within the signal.
+    /// Transforms only the segments that lie within the signal. One that is shorter than the window has none.
     #[must_use = "it returns the operator without padding"]
     pub fn unpadded(self) -> Self {
         Self { segments: Segments { before: 0, ..self.segments }, ..self }
