@@ -22,7 +22,7 @@ mod tensors;
 
 use std::process::ExitCode;
 
-use streamflow_tests::Binary;
+use streamflow_tests::{Binary, Suite, kernels_without_warnings};
 
 fn main() -> ExitCode {
     Binary::new()
@@ -34,5 +34,15 @@ fn main() -> ExitCode {
         .suite("components", components::suite)
         .suite("overlay", overlay::suite)
         .suite("overlay_device", overlay_device::suite)
+        .suite("kernels", kernels)
         .run()
+}
+
+/// The kernels of this binary: each one body, with the types of the tests, and each with two.
+fn kernels() -> Suite {
+    Suite::new().optional(
+        "no_kernel_has_a_warning_of_the_compiler",
+        "STREAMFLOW_REQUIRE_NVRTC",
+        kernels_without_warnings,
+    )
 }

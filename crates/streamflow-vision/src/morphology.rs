@@ -127,12 +127,7 @@ impl<F: Packed> Compute for Morphology<F> {
         ))?;
         if let Some(second) = self.steps[1] {
             let mut last = cx.tensor(shape, &stream)?;
-            stream.map::<morph<F::Sample>>((
-                &mut last,
-                &out,
-                element,
-                near(second, shape[1]),
-            ))?;
+            stream.map::<morph<F::Sample>>((&mut last, &out, element, near(second, shape[1])))?;
             out = last;
         }
         io.changed.emit(Image::of(out, info))
