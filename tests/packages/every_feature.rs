@@ -12,12 +12,15 @@ use streamflow::f16;
 use streamflow::memory::dlpack::Abi;
 use streamflow::operators::futures::{FromSink, IntoStream};
 use streamflow::prelude::*;
+use streamflow::testing::OperatorHarness;
 use streamflow_driver::driver::Layer;
 use streamflow_math::fft::forward_real;
 use streamflow_math::matmul::multiply;
 use streamflow_math::random::Philox;
 use streamflow_math::solve::solve;
 use streamflow_math::sparse::{Csr, spmv};
+use streamflow_vision::format::{Grey, Rgb};
+use streamflow_vision::{Convert, Image};
 
 /// A layer that changes no call: `streamflow_driver` is of the same version.
 #[allow(dead_code)]
@@ -125,6 +128,18 @@ fn host_arrays(platform: &Platform) -> Result<()> {
     Ok(())
 }
 
+/// `streamflow_vision`: a grey image becomes one of RGB.
+fn images(platform: &Platform) -> Result<()> {
+    let samples = platform.upload(&[0_u8, 255])?.reshape([1, 2])?;
+    let grey: Image<Grey<u8>> = Image::new(samples, 2, 1)?;
+    let mut convert = OperatorHarness::new(platform, Convert::<Grey<u8>, Rgb<u8>>::new())?;
+    convert.push(|ports| &mut ports.image, grey)?;
+    assert!(convert.tick()?);
+    let sent = convert.take(|ports| &mut ports.converted).expect("it sends in each tick").message;
+    assert_eq!(convert.stream().download_blocking(sent.samples())?, [0, 0, 0, 255, 255, 255]);
+    Ok(convert.stop()?)
+}
+
 /// `cudarc`: where a GPU is, a slice of cudarc becomes a tensor and comes back. The simulator has no device of CUDA.
 fn beside_cudarc() -> Result<()> {
     let platform = match Platform::cuda() {
@@ -143,6 +158,7 @@ fn main() -> Result<()> {
     let platform = Platform::builder().host()?;
     futures(&platform)?;
     host_arrays(&platform)?;
+    images(&platform)?;
     beside_cudarc()?;
     let running = EveryFeature::new(&platform, 3)?.spawn()?;
     running.stop_on_signals()?;

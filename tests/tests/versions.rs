@@ -69,7 +69,9 @@ fn cudarc_versions(package: &str, features: &str) -> BTreeSet<String> {
 fn of_several_cuda_versions_the_highest_reaches_cudarc() {
     let highest = BTreeSet::from(["cuda-13000".into()]);
     let versions = ["cuda-12080", "cuda-12090", "cuda-13000"];
-    for package in ["streamflow-gpu-driver", "streamflow-gpu", "streamflow-gpu-math"] {
+    for package in
+        ["streamflow-gpu-driver", "streamflow-gpu", "streamflow-gpu-math", "streamflow-gpu-vision"]
+    {
         for (at, one) in versions.iter().enumerate() {
             assert_eq!(cudarc_versions(package, one), highest, "{package}, {one}");
             for other in &versions[at + 1..] {

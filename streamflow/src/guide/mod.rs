@@ -12,6 +12,7 @@
 //! | use a chain of operators in several graphs? | [graphs in graphs](graphs_in_graphs) |
 //! | join two branches, by sequence number? | [joining branches](joining_branches) |
 //! | keep a slow disk from slowing the graph down? drop frames? | [a slow disk](a_slow_disk) |
+//! | work with images: convert, resize, filter, draw? | [images] |
 //! | call a CUDA library? | [a library's call](a_library_call), [libraries], [tensors of other libraries](other_libraries) |
 //! | change a value while the graph runs? | [a live parameter](a_live_parameter) |
 //! | run, pause and stop a graph, and see its log? | [running a graph](running_a_graph) |
@@ -89,6 +90,9 @@ pub mod joining_branches {}
 
 #[doc = include_str!("a_slow_disk.md")]
 pub mod a_slow_disk {}
+
+#[doc = include_str!("images.md")]
+pub mod images {}
 
 #[doc = include_str!("a_library_call.md")]
 pub mod a_library_call {}

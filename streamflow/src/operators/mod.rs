@@ -9,7 +9,8 @@
 //! - The module `futures`, with the feature of that name, has the ports of a graph as a `Sink` and a `Stream` of asynchronous
 //!   code.
 //!
-//! The crate `streamflow-gpu-math` has operators for transforms, signals and products of matrices.
+//! The crate `streamflow-gpu-math` has operators for transforms, signals and products of matrices, and `streamflow-gpu-vision` those
+//! of images.
 
 pub(crate) mod convolve_2d;
 mod deliver;
