@@ -335,7 +335,7 @@ fn folders(at: &Path) -> Vec<PathBuf> {
 fn operators(folder: &Path) -> Names {
     let mut names = Names::new();
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    for file in files.filter(|path| path.is_file()) {
+    for file in files.filter(|path| path.extension().is_some_and(|ending| ending == "rs")) {
         let code: Vec<_> =
             fs::read_to_string(file).unwrap().parse::<TokenStream>().unwrap().into_iter().collect();
         for (at, window) in code.windows(3).enumerate() {
@@ -362,6 +362,11 @@ fn operators(folder: &Path) -> Names {
     names
 }
 
+/// Returns the words of a text that are in backticks.
+fn quoted<'a>(lines: impl Iterator<Item = &'a str>) -> Names {
+    lines.flat_map(|line| line.split('`').skip(1).step_by(2)).map(str::to_owned).collect()
+}
+
 #[test]
 fn each_operator_is_in_its_places() {
     let mut used = Names::new();
@@ -378,10 +383,27 @@ fn each_operator_is_in_its_places() {
         check_all(&names, &module, &identifiers(tokens(&module)));
         let page = text(&module);
         let listed = page.lines().filter_map(|line| line.strip_prefix("//!"));
-        let words = listed.flat_map(|line| line.split('`').skip(1).step_by(2));
-        check_all(&names, &format!("the list of {module}"), &words.map(str::to_owned).collect());
+        check_all(&names, &format!("the list of {module}"), &quoted(listed));
         check_all(&names, "tests/tests", &used);
     }
+}
+
+#[test]
+fn each_operator_of_images_is_in_its_places() {
+    let home = "crates/streamflow-vision";
+    let names =
+        folders(&path(&format!("{home}/src"))).iter().flat_map(|it| operators(it)).collect();
+    let (library, readme) = (format!("{home}/src/lib.rs"), format!("{home}/README.md"));
+    check_all(&names, &library, &identifiers(tokens(&library)));
+    let page = text(&library);
+    let rows = page.lines().filter(|line| line.starts_with("//! | ["));
+    check_all(&names, &format!("the table of {library}"), &quoted(rows));
+    let page = text(&readme);
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
+    check_all(&names, &format!("the table of {readme}"), &quoted(rows));
+    let tests = files(&path("tests/tests/vision"));
+    let used = tests.iter().map(|file| fs::read_to_string(file).unwrap().parse().unwrap());
+    check_all(&names, "tests/tests/vision", &used.flat_map(identifiers).collect());
 }
 
 // ---- calls of the driver -------------------------------------------------------------------------
