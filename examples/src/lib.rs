@@ -6,6 +6,8 @@
 pub mod cli;
 pub mod deliver;
 #[cfg(feature = "all")]
+pub mod detector;
+#[cfg(feature = "all")]
 pub mod digits;
 #[cfg(feature = "all")]
 pub mod edges;

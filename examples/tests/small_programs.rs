@@ -15,8 +15,9 @@ use std::process::{Command, Output, Stdio};
 use streamflow_examples::png_io;
 use streamflow_examples::temporal::pattern_on_host;
 
-/// The programs that the tests of this file run, and `radar`, which Ctrl-C ends as well.
-const PROGRAMS: [&str; 13] = [
+/// The programs that the tests of this file run, `detector`, and `radar`, which Ctrl-C ends as well.
+const PROGRAMS: [&str; 14] = [
+    env!("CARGO_BIN_EXE_detector"),
     env!("CARGO_BIN_EXE_digits"),
     env!("CARGO_BIN_EXE_fields"),
     env!("CARGO_BIN_EXE_gain"),

@@ -95,7 +95,7 @@ impl<F: Packed> Blur<F> {
 
 /// The weights of a function of the distance from the middle, whose sum is 1.
 fn weights(count: usize, of: impl Fn(f64) -> f64) -> Result<Vec<f32>> {
-    if count % 2 == 0 || count > MOST {
+    if count.is_multiple_of(2) || count > MOST {
         return Err(Failure::msg(format!(
             "`Blur` can't have {count} weights along an axis; give it an odd number of at most {MOST}, so that one is in the middle"
         )));

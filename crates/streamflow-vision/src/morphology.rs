@@ -75,7 +75,7 @@ impl<F: Packed> Morphology<F> {
     }
 
     fn rectangle(columns: usize, rows: usize, steps: [Option<bool>; 2]) -> Result<Self> {
-        if [columns, rows].iter().any(|count| count % 2 == 0 || *count > 255) {
+        if [columns, rows].iter().any(|count| count.is_multiple_of(2) || *count > 255) {
             return Err(Failure::msg(format!(
                 "`Morphology` can't take {columns} × {rows} neighbours; give it two odd numbers of at most 255, so that one is in the middle"
             )));
