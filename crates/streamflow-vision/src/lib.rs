@@ -1,7 +1,23 @@
 //! Image operators on the streams of [`streamflow`].
 //!
 //! An [`Image`] is a message: samples on the device, with a width, a height, a pitch and a [`Colour`]. Its [format](mod@format) is a part of
-//! its type, so a graph that joins an output of `Image<Nv12>` with an input of `Image<Rgb<u8>>` does not compile.
+//! its type, so a graph that joins an output of `Image<Nv12>` with an input of `Image<Rgb<u8>>` does not compile:
+//!
+//! ```compile_fail
+//! # use streamflow::prelude::*;
+//! # use streamflow_vision::format::{Nv12, Rgb};
+//! # use streamflow_vision::{Colour, Convert, FromTensor, IntoTensor};
+//! graph! {
+//!     struct Joined {
+//!         let image: FromTensor<Nv12> = FromTensor::new([16, 8], Colour::default());
+//!         // `Convert<Nv12, Rgb<u8>>` belongs here.
+//!         let convert: Convert<Rgb<u8>, Rgb<f32>> = Convert::new();
+//!         _ >> image.tensor;
+//!         image.image >> convert.image;
+//!         convert.converted >> _;
+//!     }
+//! }
+//! ```
 //!
 //! | Operators | What they do |
 //! |---|---|
