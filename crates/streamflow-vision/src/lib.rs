@@ -6,15 +6,19 @@
 //! ```compile_fail
 //! # use streamflow::prelude::*;
 //! # use streamflow_vision::format::{Nv12, Rgb};
-//! # use streamflow_vision::{Colour, Convert, FromTensor, IntoTensor};
+//! # use streamflow_vision::{Colour, Convert, FromTensor, Image};
 //! graph! {
-//!     struct Joined {
+//!     pub struct Joined {
+//!         /// The rows of a frame.
+//!         input frame: Tensor<u8>;
+//!         /// The picture.
+//!         output picture: Image<Rgb<f32>>;
 //!         let image: FromTensor<Nv12> = FromTensor::new([16, 8], Colour::default());
 //!         // `Convert<Nv12, Rgb<u8>>` belongs here.
 //!         let convert: Convert<Rgb<u8>, Rgb<f32>> = Convert::new();
-//!         _ >> image.tensor;
+//!         frame >> image.tensor;
 //!         image.image >> convert.image;
-//!         convert.converted >> _;
+//!         convert.converted >> picture;
 //!     }
 //! }
 //! ```
