@@ -106,7 +106,7 @@ impl Bench {
         Ok([nothing, by_hand.0, export, deleted, taken, import, read, given_back])
     }
 
-    fn import(&self, structure: DlExport) -> Result<Imported<f32>> {
+    fn import(&self, structure: DlExport) -> Result<Imported<Tensor<f32>>> {
         Ok(self.platform.import_dlpack(from_outside(structure)?, After::QueuedOn(&self.theirs))?)
     }
 }

@@ -21,8 +21,8 @@ pub use curand::{Curand, HostPhilox};
 pub use current::{is_current, make_current, make_none_current};
 pub use library::{Captures, CopyLibrary, filling};
 pub use outside::{
-    BYTE, ForeignEvent, Outside, Returned, VALUE, fill_outside, from_outside, order_outside,
-    read_outside, use_shared, write_outside,
+    BYTE, ForeignEvent, Outside, Returned, VALUE, columns_from_outside, fill_outside, from_outside,
+    order_outside, read_outside, use_shared, write_outside,
 };
 
 use std::sync::Arc;

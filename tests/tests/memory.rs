@@ -7,6 +7,7 @@ mod cudarc_memory;
 mod elements;
 mod external_streams;
 mod foreign_memory;
+mod foreign_rows;
 mod foreign_streams;
 mod fused;
 mod green_contexts;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         .suite("elements", elements::suite)
         .suite("external_streams", external_streams::suite)
         .suite("foreign_memory", foreign_memory::suite)
+        .suite("foreign_rows", foreign_rows::suite)
         .suite("foreign_streams", foreign_streams::suite)
         .suite("green_contexts", green_contexts::suite)
         .suite("grid_coverage", grid_coverage::suite)

@@ -70,7 +70,7 @@ impl<T: Element> Held<T> {
         Ok(copy)
     }
 
-    pub(crate) fn imported(imported: Imported<T>) -> Box<dyn AnyTensor> {
+    pub(crate) fn imported(imported: Imported<Tensor<T>>) -> Box<dyn AnyTensor> {
         match imported {
             Imported::Writable(tensor) => Self::writable(tensor),
             Imported::ReadOnly(tensor) => Self::read_only(tensor),

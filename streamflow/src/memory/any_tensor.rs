@@ -43,7 +43,8 @@ pub trait AnyTensor: Any + Send + Sync + Debug + sealed::Sealed {
     /// copies.
     fn bytes(&self) -> View<'_, u8>;
 
-    /// All memory of the tensor, padding included, as bytes to be written.
+    /// All memory of the tensor, padding included, as bytes to be written. In memory of other code, the bytes between the rows
+    /// may be that code's: write only the elements.
     fn bytes_mut(&mut self) -> ViewMut<'_, u8>;
 }
 

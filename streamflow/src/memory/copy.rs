@@ -60,6 +60,28 @@ impl CudaStream {
         self.copy_between::<T>(CopyKind::PageableToDevice, source, target, fits)
     }
 
+    /// Copies ordinary host memory with padded rows to the device. Blocks until the host memory may be changed. `source`
+    /// begins with the first element, and `strides` are its distances, in elements, in each dimension of `target`, as those of
+    /// [`Shape::padded_strides`]. The padding is not copied.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] if `source` ends before the last element; [`Error::Shape`] for strides of another number of
+    /// dimensions; [`Error::Strided`] for a source or a target with gaps within a row; the driver's.
+    #[track_caller]
+    pub fn upload_rows_blocking<T: Element>(
+        &self,
+        source: &[T],
+        strides: &Strides,
+        target: &mut (impl CopyTarget<T> + ?Sized),
+    ) -> Result<()> {
+        let target = target.copy_target();
+        let target = Side::of(&target.as_view());
+        let fits = has_rows(source.len(), strides, &target.shape);
+        let host = Side::host(None, ordinary(source.as_ptr()), &target);
+        let source = Side { strides: Some(*strides), ..host };
+        self.copy_between::<T>(CopyKind::PageableToDevice, source, target, fits)
+    }
+
     /// Queues a copy within the device. Does not block.
     ///
     /// If source and target have no gaps, they must have the same length, and may have different shapes. If one of them has
@@ -283,7 +305,7 @@ impl CudaStream {
                 plan.copies(kind, size_of::<T>(), source.range.address, target.range.address);
             for mut copy in copies.filter(|copy| copy.source.bytes > 0) {
                 if let Some(rows) = &mut copy.rows {
-                    rows.target_is_padded = target.is_alone;
+                    rows.target_is_padded = target.has_own_gaps;
                 }
                 self.table().observe(&Note::At(location));
                 // SAFETY: the callers have checked that source and target have the same number of elements. Both are
@@ -343,15 +365,17 @@ struct Side<'a> {
     shape: Shape,
     /// The strides of the elements. `None` if the elements follow each other without gaps.
     strides: Option<Strides>,
-    /// Whether the gaps between the elements contain only padding, and no elements that another view may use.
+    /// Whether the gaps between the elements contain no other elements of the tensor.
     is_alone: bool,
+    /// Whether the gaps contain only padding, which a write may write, too.
+    has_own_gaps: bool,
     /// Whether the memory may be on another device than the stream.
     peer: bool,
 }
 
 impl<'a> Side<'a> {
     fn of<T: Element>(view: &TensorView<'a, T>) -> Self {
-        let (address, strides) = (view.address(), view.gaps());
+        let (address, strides) = (view.address(), view.strides_with_gaps());
         // Fast path: the range of a view without gaps follows from its length, and needs no strides.
         let range = match strides {
             None => MemoryRange { address, bytes: Shape::bytes_of::<T>(view.len()) },
@@ -363,13 +387,23 @@ impl<'a> Side<'a> {
             shape: view.dims(),
             strides,
             is_alone: view.is_alone(),
+            has_own_gaps: view.has_own_gaps(),
             peer: false,
         }
     }
 
     /// Creates the side of a copy that is host memory. `other` is the device side, whose shape both sides have.
     fn host(block: Option<&'a Block>, range: MemoryRange, other: &Side<'_>) -> Self {
-        Self { block, range, shape: other.shape, strides: None, is_alone: true, peer: false }
+        let (is_alone, has_own_gaps) = (true, true);
+        Self {
+            block,
+            range,
+            shape: other.shape,
+            strides: None,
+            is_alone,
+            has_own_gaps,
+            peer: false,
+        }
     }
 
     fn using(&self, mode: AccessMode) -> Option<Use<'a>> {
@@ -412,6 +446,26 @@ fn same_length(what: &'static str, source_len: usize, target_len: usize) -> Resu
     } else {
         Err(Error::LengthMismatch { what, source_len, target_len })
     }
+}
+
+/// Checks that host memory of `len` elements has all elements of this shape with these strides.
+fn has_rows(len: usize, strides: &Strides, shape: &Shape) -> Result<()> {
+    if strides.len() != shape.dims().len() {
+        let reason = "the strides of the host memory have another number of dimensions";
+        return Err(Error::Shape { shape: shape.dims().to_vec(), reason });
+    }
+    let mut dims = shape.dims().iter().zip(strides.iter());
+    let last = dims.try_fold(0_usize, |last, (len, stride)| {
+        last.checked_add(len.saturating_sub(1).checked_mul(*stride)?)
+    });
+    let needed = match shape.count() {
+        0 => 0,
+        _ => last.map_or(usize::MAX, |last| last.saturating_add(1)),
+    };
+    if needed <= len {
+        return Ok(());
+    }
+    Err(Error::LengthMismatch { what: "upload", source_len: len, target_len: needed })
 }
 
 /// Checks that source and target have the same shape if one of them has gaps, because the shape then decides which element

@@ -44,6 +44,7 @@ mod on_host;
 mod pinned;
 mod pinned_pool;
 mod pinned_slice;
+mod pitch;
 mod pitched;
 mod platform_pools;
 mod points;

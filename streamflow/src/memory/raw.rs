@@ -6,7 +6,7 @@ use std::panic::Location;
 use super::access::{self, Order, Use};
 use super::{DeviceSlice, Element};
 use crate::driver::current;
-use crate::driver::{AccessMode, Note};
+use crate::driver::{AccessMode, Note, Rows};
 use crate::error::Result;
 use crate::stream::CudaStream;
 
@@ -48,11 +48,23 @@ impl CudaStream {
         mode: AccessMode,
         queue: impl FnOnce(u64) -> Result<R>,
     ) -> Result<R> {
+        self.with_raw_rows(memory, None, mode, queue)
+    }
+
+    /// [`with_raw`](Self::with_raw) for work that touches only these rows of the memory.
+    #[track_caller]
+    pub(in crate::memory) fn with_raw_rows<T: Element, R>(
+        &self,
+        memory: &DeviceSlice<T>,
+        rows: Option<Rows>,
+        mode: AccessMode,
+        queue: impl FnOnce(u64) -> Result<R>,
+    ) -> Result<R> {
         let (stream, range, location) = (self.timeline().raw(), memory.range(), Location::caller());
         let using = Use::new((memory.block(), range), mode, "memory");
         access::prepared(self.timeline().bind(), iter::once(using))?;
         access::queue(self, Order::ByData, iter::once(using), || {
-            self.table().observe(&Note::ForeignAccess { stream, range, mode, location });
+            self.table().observe(&Note::ForeignAccess { stream, range, rows, mode, location });
             let _other = current::other_code();
             queue(range.address)
         })

@@ -174,12 +174,25 @@ impl Shape {
         Some(self)
     }
 
-    /// The shape with `len` as its last dimension. The new shape is checked by [`new`](Self::new).
-    pub(super) fn with_last(mut self, len: usize) -> Result<Self> {
-        if let Some(last) = self.0.get_mut().last_mut() {
-            *last = len;
+    /// The first `outer` dimensions, and then one dimension of this length. `outer` is less than [`MAX_RANK`]. The new shape
+    /// is checked by [`new`](Self::new).
+    pub(super) fn with_row(&self, outer: usize, len: usize) -> Result<Self> {
+        let mut each = [0; MAX_RANK];
+        each[..outer].copy_from_slice(&self.dims()[..outer]);
+        each[outer] = len;
+        Self::new(&each[..=outer])
+    }
+
+    /// The strides of an array of this shape whose first `outer` dimensions repeat dense rows at a distance of `pitch`
+    /// elements.
+    pub(super) fn pitched_strides(&self, outer: usize, pitch: usize) -> Strides {
+        let mut strides = self.dense_strides();
+        let mut step = pitch.max(1);
+        for (stride, &dim) in strides.0.get_mut()[..outer].iter_mut().zip(self.dims()).rev() {
+            *stride = step;
+            step *= dim.max(1);
         }
-        Self::new(self.dims())
+        strides
     }
 
     /// The strides of a dense array of this shape. The last dimension varies fastest.

@@ -34,6 +34,10 @@ impl<T: Element> Tensor<T> {
         Self { elements }
     }
 
+    pub(super) fn into_elements(self) -> Buffer<T> {
+        self.elements
+    }
+
     pub(super) fn owned_block(&self) -> &OwnedBlock<MemoryPool> {
         self.elements.owned_block()
     }

@@ -18,8 +18,18 @@ pub struct TensorView<'a, T> {
     offset: usize,
     shape: Shape,
     strides: Strides,
-    /// Whether the gaps between the elements contain only padding, and no elements that another view may use.
-    is_alone: bool,
+    gaps: Gaps,
+}
+
+/// What lies in the gaps between the elements of a view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gaps {
+    /// Only padding: no other view uses it, so a write may write it, too.
+    Padding,
+    /// Bytes that may be in use by other code, as the rest of a wider array. They are neither read nor written.
+    OfOtherCode,
+    /// Elements of the same tensor, which another view may use.
+    Elements,
 }
 
 // Most methods have no bound `Element`. So if a kernel takes a view of a type that is no element, rustc reports the error
@@ -28,7 +38,17 @@ impl<'a, T> TensorView<'a, T> {
     /// Creates a view of all elements of a tensor. The gaps between the elements are padding. The caller ensures that the
     /// elements of this shape with these strides are within the slice.
     pub(super) fn new(elements: &'a DeviceSlice<T>, shape: Shape, strides: Strides) -> Self {
-        Self { elements, offset: 0, shape, strides, is_alone: true }
+        Self::with_gaps(elements, shape, strides, Gaps::Padding)
+    }
+
+    /// [`new`](Self::new) for a tensor with these gaps between its elements.
+    pub(super) fn with_gaps(
+        elements: &'a DeviceSlice<T>,
+        shape: Shape,
+        strides: Strides,
+        gaps: Gaps,
+    ) -> Self {
+        Self { elements, offset: 0, shape, strides, gaps }
     }
 
     /// The elements of a slice, as one dimension.
@@ -76,8 +96,8 @@ impl<'a, T> TensorView<'a, T> {
             .iter()
             .zip(self.strides())
             .all(|(&len, &other)| len <= 1 || other <= stride);
-        let is_alone = self.is_alone && (is_outermost || shape == self.shape);
-        Some(Self { offset, shape, is_alone, ..self })
+        let gaps = if is_outermost || shape == self.shape { self.gaps } else { Gaps::Elements };
+        Some(Self { offset, shape, gaps, ..self })
     }
 
     /// Whether the elements follow each other without gaps, the last dimension varying fastest.
@@ -93,13 +113,18 @@ impl<'a, T> TensorView<'a, T> {
     }
 
     /// The strides, if the view has gaps or another order of dimensions. `None` if the view is contiguous.
-    pub(super) fn gaps(&self) -> Option<Strides> {
+    pub(super) fn strides_with_gaps(&self) -> Option<Strides> {
         (!self.is_contiguous()).then_some(self.strides)
     }
 
-    /// Whether the gaps between the elements contain only padding.
+    /// Whether the gaps between the elements contain no other elements of the tensor.
     pub(crate) fn is_alone(&self) -> bool {
-        self.is_alone
+        self.gaps != Gaps::Elements
+    }
+
+    /// Whether the gaps between the elements contain only padding, so that a write of the elements may write the gaps, too.
+    pub(super) fn has_own_gaps(&self) -> bool {
+        self.gaps == Gaps::Padding
     }
 
     /// The address of the first element.
@@ -128,7 +153,7 @@ impl<'a, T> TensorView<'a, T> {
     /// The bytes of [`range`](Self::range) that an access of this mode uses, as rows. `None` if the access uses the whole range.
     /// A write counts as using the padding. A read does not, because the padding may never have been written.
     pub(crate) fn rows(&self, mode: AccessMode) -> Option<Rows> {
-        if self.is_alone && mode == AccessMode::Write || self.is_empty() {
+        if self.has_own_gaps() && mode == AccessMode::Write || self.is_empty() {
             return None;
         }
         let size = size_of::<T>();

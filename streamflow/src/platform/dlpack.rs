@@ -4,7 +4,7 @@ use super::{Device, Platform};
 use crate::driver::DeviceId;
 use crate::error::{Error, Result};
 use crate::memory::dlpack::{Access, DlDevice, DlTensor, Imported};
-use crate::memory::{After, Element};
+use crate::memory::{After, Element, PitchedTensor, Tensor};
 
 impl Platform {
     /// Takes over a tensor of another library. Work on the tensor comes after the work that `after` names. After the result is
@@ -19,7 +19,7 @@ impl Platform {
         &self,
         tensor: DlTensor,
         after: After<'_>,
-    ) -> Result<Imported<T>> {
+    ) -> Result<Imported<Tensor<T>>> {
         let pool = &self.holder(tensor.device(), after)?.memory;
         pool.pool().import_dlpack(tensor, after, Access::AsExported)
     }
@@ -34,9 +34,40 @@ impl Platform {
         &self,
         tensor: DlTensor,
         after: After<'_>,
-    ) -> Result<Imported<T>> {
+    ) -> Result<Imported<Tensor<T>>> {
         let pool = &self.holder(tensor.device(), after)?.memory;
         pool.pool().import_dlpack(tensor, after, Access::ReadOnly)
+    }
+
+    /// Takes over a tensor as [`import_dlpack`](Self::import_dlpack) does, whose rows may be padded: of strides as
+    /// [`Shape::padded_strides`](crate::memory::Shape::padded_strides) allows. Nothing is copied. The padding is neither read nor
+    /// written, and there need be none after the last row.
+    ///
+    /// # Errors
+    /// The errors of [`import_dlpack`](Self::import_dlpack), but padded rows are no error.
+    #[track_caller]
+    pub fn import_dlpack_pitched<T: Element>(
+        &self,
+        tensor: DlTensor,
+        after: After<'_>,
+    ) -> Result<Imported<PitchedTensor<T>>> {
+        let pool = &self.holder(tensor.device(), after)?.memory;
+        pool.pool().import_dlpack_pitched(tensor, after, Access::AsExported)
+    }
+
+    /// Takes over a tensor as [`import_dlpack_pitched`](Self::import_dlpack_pitched) does, but read-only, as
+    /// [`import_dlpack_read_only`](Self::import_dlpack_read_only).
+    ///
+    /// # Errors
+    /// The errors of [`import_dlpack_pitched`](Self::import_dlpack_pitched).
+    #[track_caller]
+    pub fn import_dlpack_pitched_read_only<T: Element>(
+        &self,
+        tensor: DlTensor,
+        after: After<'_>,
+    ) -> Result<Imported<PitchedTensor<T>>> {
+        let pool = &self.holder(tensor.device(), after)?.memory;
+        pool.pool().import_dlpack_pitched(tensor, after, Access::ReadOnly)
     }
 
     /// Returns a device of this platform as DLPack names it.

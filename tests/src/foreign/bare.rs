@@ -299,7 +299,8 @@ impl Bare {
     /// Sends the note that work on a stream gets the address of memory.
     #[track_caller]
     pub fn address(&self, stream: RawStream, range: MemoryRange, mode: AccessMode) {
-        let note = Note::ForeignAccess { stream, range, mode, location: Location::caller() };
+        let location = Location::caller();
+        let note = Note::ForeignAccess { stream, range, rows: None, mode, location };
         // SAFETY: only the race checker gets the note, and the test decides whether it is true.
         unsafe { self.driver.observer().observe(&note) };
     }

@@ -2,6 +2,7 @@
 //! overwrites the memory with poison.
 
 use std::ffi::c_void;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use streamflow::driver::{Driver, RawStream};
 use streamflow::memory::dlpack::{DlExport, DlTensor};
-use streamflow::memory::{After, DeviceSlice, ForeignMemory};
+use streamflow::memory::{After, DeviceSlice, ForeignMemory, PitchedTensor};
 use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
 use streamflow::stream::BorrowedEvent;
@@ -151,6 +152,44 @@ impl Outside {
         let memory = unsafe { ForeignMemory::new(device, address, bytes, self) };
         Ok(platform.adopt_tensor(memory, [len], after)?)
     }
+
+    /// Adopts the memory as an array with strides, in bytes.
+    ///
+    /// # Errors
+    /// Those of the platform.
+    pub fn adopt_rows<const N: usize>(
+        self,
+        platform: &Platform,
+        shape: [usize; N],
+        strides: [i64; N],
+        after: After<'_>,
+    ) -> Result<PitchedTensor<f32>> {
+        let (device, MemoryRange { address, bytes }) = (self.device, self.range);
+        // SAFETY: the memory lives as long as its owner, and no other code uses it after `after`.
+        let memory = unsafe { ForeignMemory::new(device, address, bytes, self) };
+        Ok(platform.adopt_pitched(memory, shape, &strides, after)?)
+    }
+}
+
+/// Adopts these columns of a matrix as an array with padded rows that other code passes, which has the matrix at `address`. The
+/// array's memory ends with its last element.
+///
+/// # Errors
+/// Those of the platform.
+pub fn columns_from_outside(
+    platform: &Platform,
+    (whole, address): (&Shared<Tensor<f32>>, u64),
+    columns: Range<usize>,
+    after: After<'_>,
+) -> Result<PitchedTensor<f32>> {
+    let (rows, cols, size) = (whole.rows(), whole.cols(), size_of::<f32>());
+    let address = address + (columns.start * size) as u64;
+    let bytes = (((rows - 1) * cols + columns.len()) * size) as u64;
+    // SAFETY: the owner keeps the memory, and the tests use the matrix again only after the work on its columns.
+    let memory = unsafe { ForeignMemory::new(whole.device(), address, bytes, whole.clone()) };
+    let strides = [(cols * size) as i64, size as i64];
+    let shape = [rows, columns.len()];
+    Ok(platform.adopt_pitched(memory, shape, &strides, after)?)
 }
 
 impl Drop for Outside {

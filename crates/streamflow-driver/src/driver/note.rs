@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use super::{AccessMode, MemoryRange, RawEvent, RawStream};
+use super::{AccessMode, MemoryRange, RawEvent, RawStream, Rows};
 
 /// The location in a program's source that caused a call or an access.
 pub type SourceLocation = &'static Location<'static>;
@@ -52,6 +52,8 @@ pub enum Note<'a> {
         stream: RawStream,
         /// The bytes.
         range: MemoryRange,
+        /// The rows of the range that are touched; `None` if all bytes may be.
+        rows: Option<Rows>,
         /// Whether the bytes are read or written.
         mode: AccessMode,
         /// The source location where the program declares the access.

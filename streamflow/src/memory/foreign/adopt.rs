@@ -6,14 +6,15 @@ use std::sync::Arc;
 use super::bound::Bound;
 use super::reaper;
 use crate::driver::{
-    AccessMode, BorrowedEvent, DeviceId, MemoryRange, Note, RawStream, StreamOptions,
+    AccessMode, BorrowedEvent, DeviceId, MemoryRange, Note, RawStream, Rows, StreamOptions,
 };
 use crate::error::{Error, Result};
 use crate::memory::border::Owner;
 use crate::memory::border::counts::{self, Count};
+use crate::memory::pitch::{self, Pitch};
 use crate::memory::pooled::{OwnedBlock, PooledBlock};
 use crate::memory::slice::too_small;
-use crate::memory::{Block, Buffer, Element, MemoryPool, Shape, Shared, Tensor};
+use crate::memory::{Block, Buffer, Element, MemoryPool, PitchedTensor, Shape, Shared, Tensor};
 use crate::stream::CudaStream;
 
 /// Memory that other code owns, before streamflow adopts it as a tensor by
@@ -113,12 +114,14 @@ pub(crate) fn check_layout<T: Element>(address: u64, shape: &Shape) -> Result<Me
 }
 
 impl MemoryPool {
-    /// Creates a block of memory that other code owns, on this pool's device.
+    /// Creates a block of memory that other code owns, on this pool's device. `written` are the bytes that the other code has
+    /// written, with their rows.
     #[track_caller]
     fn adopt(
         self: &Arc<Self>,
         mut memory: ForeignMemory,
         after: After<'_>,
+        written: (MemoryRange, Option<Rows>),
     ) -> Result<OwnedBlock<Self>> {
         reaper::start()?;
         self.take_lent_back();
@@ -140,7 +143,7 @@ impl MemoryPool {
         match after {
             After::Complete => {}
             After::QueuedOn(stream) => {
-                self.written_by_other_code(stream.raw(), range);
+                self.written_by_other_code(stream.raw(), written);
                 block.block_mut().allocated_on(stream.timeline());
                 // The event is recorded now, because the stream may be destroyed after this call, and because uses of the
                 // memory need not wait for later work on the stream.
@@ -157,7 +160,7 @@ impl MemoryPool {
                 // SAFETY: the timeline owns its stream, and the event is borrowed for this call.
                 let waited = unsafe { table.driver().wait_event(timeline.raw(), event.raw()) };
                 if waited.is_ok() {
-                    self.written_by_other_code(timeline.raw(), range);
+                    self.written_by_other_code(timeline.raw(), written);
                     block.block_mut().allocated_on(&timeline);
                 }
                 let closed = waited.and_then(|()| timeline.close());
@@ -168,11 +171,11 @@ impl MemoryPool {
         Ok(block)
     }
 
-    /// Tells the driver's layers, such as the race checker, that work of other code on `stream` has written this range.
+    /// Tells the driver's layers, such as the race checker, that work of other code on `stream` has written these bytes.
     #[track_caller]
-    fn written_by_other_code(&self, stream: RawStream, range: MemoryRange) {
+    fn written_by_other_code(&self, stream: RawStream, (range, rows): (MemoryRange, Option<Rows>)) {
         let (mode, location) = (AccessMode::Write, Location::caller());
-        self.table.observe(&Note::ForeignAccess { stream, range, mode, location });
+        self.table.observe(&Note::ForeignAccess { stream, range, rows, mode, location });
     }
 
     #[track_caller]
@@ -187,7 +190,48 @@ impl MemoryPool {
             return Err(too_small(shape));
         }
         check_layout::<T>(memory.range.address, shape)?;
-        Ok(Tensor::of(Buffer::of(self.adopt(memory, after)?, shape)?))
+        let written = (memory.range, None);
+        Ok(Tensor::of(Buffer::of(self.adopt(memory, after, written)?, shape)?))
+    }
+
+    /// Adopts memory as a tensor with this layout.
+    #[track_caller]
+    pub(in crate::memory) fn adopt_rows<T: Element>(
+        self: &Arc<Self>,
+        memory: ForeignMemory,
+        (shape, pitch): (&Shape, Pitch),
+        after: After<'_>,
+    ) -> Result<PitchedTensor<T>> {
+        let (touched, given) = (pitch.bytes::<T>(shape, memory.range.address), memory.range.bytes);
+        if touched.0.bytes > given {
+            return Err(Error::Exchange {
+                what: "memory of other code can't be adopted".to_owned(),
+                reason: format!(
+                    "an array {:?} of {} with strides of {:?} elements has {} bytes, and the memory has {given}",
+                    shape.dims(),
+                    T::DTYPE,
+                    pitch.strides(shape),
+                    touched.0.bytes
+                ),
+                remedy: "pass the shape and the strides that the memory has".to_owned(),
+            });
+        }
+        check_layout::<T>(memory.range.address, &Shape::of_slice(pitch.span(shape)))?;
+        PitchedTensor::adopted(self.adopt(memory, after, touched)?, shape, pitch)
+    }
+
+    /// Adopts memory as a tensor with these strides, in bytes.
+    #[track_caller]
+    pub(crate) fn adopt_pitched<T: Element>(
+        self: &Arc<Self>,
+        memory: ForeignMemory,
+        shape: &Shape,
+        strides: &[i64],
+        after: After<'_>,
+    ) -> Result<PitchedTensor<T>> {
+        let pitch = Pitch::of_bytes::<T>(shape, strides)
+            .map_err(|reason| pitch::refused("memory of other code can't be adopted", reason))?;
+        self.adopt_rows(memory, (shape, pitch), after)
     }
 
     #[track_caller]

@@ -293,9 +293,14 @@ impl<T: Element> Tensor<T> {
         let _earlier = Earlier::take(theirs.context());
         stream.timeline().ready()?;
         block.order_written(stream, AccessMode::Write)?;
-        let (raw, range, mode) = (stream.raw(), block.range(), AccessMode::Write);
-        let location = std::panic::Location::caller();
-        block.pool().table.observe(&Note::ForeignAccess { stream: raw, range, mode, location });
+        let (range, mode) = (block.range(), AccessMode::Write);
+        block.pool().table.observe(&Note::ForeignAccess {
+            stream: stream.raw(),
+            range,
+            rows: None,
+            mode,
+            location: std::panic::Location::caller(),
+        });
         stream.before_checked(theirs)?;
         let (address, len) = (range.address, self.len());
         // SAFETY: the tensor keeps the memory allocated until the slice is dropped, and then until the device has executed

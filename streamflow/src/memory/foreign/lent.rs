@@ -3,13 +3,13 @@
 use std::ptr::NonNull;
 
 use super::reaper;
-use crate::driver::{AccessMode, DriverError};
+use crate::driver::{AccessMode, DriverError, MemoryRange, Rows};
 use crate::error::Result;
 use crate::memory::border::counts::{self, Count};
 use crate::memory::border::list::Node;
 use crate::memory::border::task::{Entry, Task, entry};
 use crate::memory::pooled::OwnedBlock;
-use crate::memory::{Element, MemoryPool, Shared, Tensor};
+use crate::memory::{Element, MemoryPool, PitchedTensor, Shared, Tensor};
 
 /// A value that keeps lent memory alive while other code uses it.
 pub(crate) trait Lendable: Send + 'static {
@@ -17,6 +17,10 @@ pub(crate) trait Lendable: Send + 'static {
     fn owner(&self) -> &OwnedBlock<MemoryPool>;
     /// The access to the memory that other code has: whether it may only read, or also write.
     fn mode(&self) -> AccessMode;
+    /// The bytes that other code touches, and their rows; `None` if that may be all of the bytes.
+    fn touched(&self) -> (MemoryRange, Option<Rows>) {
+        (self.owner().range(), None)
+    }
 }
 
 impl<T: Element> Lendable for Tensor<T> {
@@ -29,13 +33,31 @@ impl<T: Element> Lendable for Tensor<T> {
     }
 }
 
-impl<T: Element> Lendable for Shared<Tensor<T>> {
+impl<T: Element> Lendable for PitchedTensor<T> {
     fn owner(&self) -> &OwnedBlock<MemoryPool> {
         self.owned_block()
     }
 
     fn mode(&self) -> AccessMode {
+        AccessMode::Write
+    }
+
+    fn touched(&self) -> (MemoryRange, Option<Rows>) {
+        Self::touched(self)
+    }
+}
+
+impl<M: Lendable + Sync> Lendable for Shared<M> {
+    fn owner(&self) -> &OwnedBlock<MemoryPool> {
+        M::owner(self)
+    }
+
+    fn mode(&self) -> AccessMode {
         AccessMode::Read
+    }
+
+    fn touched(&self) -> (MemoryRange, Option<Rows>) {
+        M::touched(self)
     }
 }
 

@@ -1,6 +1,5 @@
 //! The [`Observer`] of a [`RaceChecker`]: facts that the runtime tells it in addition to the calls, and its reports.
 
-use super::access::NO_ROWS;
 use super::current_thread;
 use super::layer::write;
 use super::op::Work;
@@ -62,11 +61,11 @@ impl Observer for RaceChecker {
             Note::HostAccess { range, mode, location } => {
                 state.host_access(thread, range, mode, Action::OnHost, Some(location));
             }
-            Note::ForeignAccess { stream, range, mode, location } => {
+            Note::ForeignAccess { stream, range, rows, mode, location } => {
                 let action = Action::Foreign;
                 let work = Work { stream, action, function: 0, location: Some(location) };
                 let access = Access { range, mode, argument: "", rows: None };
-                state.work(&state.caller(thread), work, [(access, NO_ROWS)]);
+                state.work(&state.caller(thread), work, [(access, rows)]);
             }
             Note::Relies { on, record, by } => {
                 let order = &mut state.order;

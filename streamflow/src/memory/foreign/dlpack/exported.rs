@@ -7,7 +7,7 @@ use super::abi::{self, Abi, Device, Managed, ManagedVersioned, Plain};
 use super::{DlDevice, DlExport, DlTensor, DlType};
 use crate::error::{Error, Result};
 use crate::memory::foreign::lent::Returner;
-use crate::memory::{Element, MAX_RANK, Shape};
+use crate::memory::{Element, MAX_RANK, Shape, Strides};
 
 /// A value that keeps the memory of a structure alive.
 pub(super) trait Keeper: Send {
@@ -22,7 +22,7 @@ impl Keeper for Returner {
     }
 }
 
-/// The values, except the shape, from which a structure is made.
+/// The values, except the shape and the strides, from which a structure is made.
 pub(super) struct Content<K> {
     pub(super) address: u64,
     pub(super) device: DlDevice,
@@ -53,8 +53,13 @@ pub(super) fn dtype_of<T: Element>() -> Result<DlType> {
     })
 }
 
-/// Makes the structure of a dense tensor with this shape, in one of the two layouts.
-pub(super) fn make<K: Keeper>(shape: &Shape, abi: Abi, content: Content<K>) -> Result<DlExport> {
+/// Makes the structure of a tensor with this shape and these strides, in one of the two layouts.
+pub(super) fn make<K: Keeper>(
+    shape: &Shape,
+    strides: &Strides,
+    abi: Abi,
+    content: Content<K>,
+) -> Result<DlExport> {
     let Content { address, device, dtype, flags, keeper } = content;
     let tensor = Plain {
         data: std::ptr::with_exposed_provenance_mut(address as usize),
@@ -65,7 +70,7 @@ pub(super) fn make<K: Keeper>(shape: &Shape, abi: Abi, content: Content<K>) -> R
         strides: std::ptr::null_mut(),
         byte_offset: 0,
     };
-    let (dims, strides) = (numbers(shape.dims()), numbers(&shape.dense_strides()));
+    let (dims, strides) = (numbers(shape.dims()), numbers(strides));
     let context = std::ptr::null_mut();
     match abi {
         Abi::Versioned => {

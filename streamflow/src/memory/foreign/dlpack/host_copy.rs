@@ -75,6 +75,8 @@ impl CudaStream {
         self.download_to_blocking(&source, copy.elements_mut())?;
         let (address, device) = (copy.address(), DlDevice { kind: DlDevice::CPU, id: 0 });
         let flags = abi::IS_COPIED;
-        make(&source.dims(), abi, Content { address, device, dtype, flags, keeper: copy })
+        let (shape, content) =
+            (source.dims(), Content { address, device, dtype, flags, keeper: copy });
+        make(&shape, &shape.dense_strides(), abi, content)
     }
 }

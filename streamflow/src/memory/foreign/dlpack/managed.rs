@@ -262,7 +262,7 @@ impl fmt::Debug for DlTensor {
 /// # use streamflow::memory::After;
 /// # use streamflow::memory::dlpack::{Abi, Consumer, DlTensor, Imported};
 /// # use streamflow::prelude::*;
-/// fn unordered(tensor: Tensor<f32>, platform: &Platform) -> Result<Imported<f32>> {
+/// fn unordered(tensor: Tensor<f32>, platform: &Platform) -> Result<Imported<Tensor<f32>>> {
 ///     let given = tensor.into_dlpack(Abi::Versioned, Consumer::Unordered)?;
 ///     Ok(platform.import_dlpack(given, After::Complete)?)
 /// }

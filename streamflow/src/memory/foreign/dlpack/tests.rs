@@ -4,6 +4,7 @@
 
 mod fuzz;
 mod host_copy;
+mod padded;
 mod streams;
 
 use std::ffi::c_void;
@@ -229,7 +230,8 @@ fn a_tensor_that_is_not_right_is_an_error_that_says_what_to_do() {
     }
     let transposed = theirs(&[2, 2], &[0.0; 4]).with_strides(&[1, 2]).import().unwrap();
     let error = text(platform.import_dlpack::<f32>(transposed, After::Complete));
-    assert!(error.contains("[1, 2]") && error.contains("numpy.ascontiguousarray"), "{error}");
+    assert!(error.contains("[1, 2] for the shape [2, 2]"), "{error}");
+    assert!(error.contains("numpy.ascontiguousarray"), "{error}");
     // SAFETY: null is allowed.
     let null = unsafe { DlTensor::from_versioned(std::ptr::null_mut()) };
     assert!(text(null).contains("its pointer is null"));
