@@ -3,8 +3,9 @@
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use streamflow::Element;
 use streamflow::device;
-use streamflow::memory::{After, ForeignMemory, Shape};
+use streamflow::memory::{After, ForeignMemory, Shape, Strides};
 
 use crate::dtype::{for_dtype, of_typestr, typestr};
 use crate::error::OrRaise;
@@ -12,7 +13,7 @@ use crate::held::{AnyTensor, Held};
 use crate::owner::Owner;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
-use crate::upload::upload;
+use crate::upload::{span, upload};
 
 /// An address beyond the memory of every process.
 const LAST_ADDRESS: u64 = 1 << 56;
@@ -26,8 +27,17 @@ pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
     interface.set_item("shape", PyTuple::new(py, held.shape())?)?;
     interface.set_item("typestr", typestr)?;
     interface.set_item("data", (address, held.is_read_only()))?;
-    interface.set_item("strides", py.None())?;
+    interface.set_item("strides", strides(py, held)?)?;
     Ok(interface)
+}
+
+/// Returns the entry "strides" of an interface: the strides in bytes if there is padding between the rows, or else None.
+pub(crate) fn strides<'py>(
+    py: Python<'py>,
+    held: &dyn AnyTensor,
+) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    let bytes = || held.strides().into_iter().map(|stride| stride * held.item_size());
+    held.is_padded().then(|| PyTuple::new(py, bytes().collect::<Vec<_>>())).transpose()
 }
 
 /// The entries of the dictionary of an array interface: NumPy's or CUDA's.
@@ -37,6 +47,8 @@ pub(crate) struct Interface {
     pub(crate) is_read_only: bool,
     pub(crate) dtype: String,
     pub(crate) shape: Vec<usize>,
+    /// The strides, in bytes; `None` for a dense array.
+    strides: Option<Vec<i64>>,
 }
 
 impl Interface {
@@ -75,11 +87,26 @@ impl Interface {
         }
         let dtype = of_typestr(&typestr)?;
         let strides = dict.get_item("strides")?.filter(|strides| !strides.is_none());
-        if let Some(strides) = strides {
-            let strides: Vec<i64> = strides.extract().map_err(wrong("strides"))?;
-            check_dense(&shape, &strides, &typestr)?;
+        let strides = strides.map(|strides| strides.extract().map_err(wrong("strides")));
+        Ok(Self { address, is_read_only, dtype, shape, strides: strides.transpose()? })
+    }
+
+    /// The shape and the strides in elements, after the check that the array is dense or has dense rows at one distance.
+    fn layout<T: Element>(&self) -> PyResult<(Shape, Strides)> {
+        let too_large =
+            || PyValueError::new_err(format!("the shape {:?} is too large", self.shape));
+        let count = self.shape.iter().try_fold(1_usize, |count, dim| count.checked_mul(*dim));
+        count.and_then(|count| count.checked_mul(size_of::<T>())).ok_or_else(too_large)?;
+        let shape = Shape::new(&self.shape).or_raise()?;
+        let mut next = size_of::<T>() as i64;
+        let mut dense: Vec<i64> = Vec::new();
+        for &len in self.shape.iter().rev() {
+            dense.insert(0, next);
+            next = next.saturating_mul(len.max(1) as i64);
         }
-        Ok(Self { address, is_read_only, dtype, shape })
+        let strides = self.strides.as_ref().unwrap_or(&dense);
+        let strides = shape.padded_strides::<T>(strides).or_raise()?;
+        Ok((shape, strides))
     }
 
     /// Adopts the memory as a tensor, whose owner `owner` keeps the memory alive. If `after` is `None`, the tensor comes after
@@ -92,19 +119,24 @@ impl Interface {
         on: u32,
     ) -> PyResult<Box<dyn AnyTensor>> {
         let (py, owner) = (owner.py(), Owner::new(owner));
-        let too_large =
-            || PyValueError::new_err(format!("the shape {:?} is too large", self.shape));
-        let count = self.shape.iter().try_fold(1_usize, |count, dim| count.checked_mul(*dim));
-        let count = count.ok_or_else(too_large)?;
         for_dtype!(self.dtype.as_str(), T => {
-            let bytes = count.checked_mul(size_of::<T>()).ok_or_else(too_large)? as u64;
+            let (shape, strides) = self.layout::<T>()?;
+            let len = span(&shape, &strides);
+            let bytes = (len * size_of::<T>()) as u64;
             // SAFETY: the object with the interface guarantees that the memory is valid while the object lives. `owner` keeps the
             // object, and the caller guarantees the order.
             let memory = unsafe { ForeignMemory::new(device(on), self.address, bytes, owner) };
-            let (platform, shape) = (stream.platform(), &self.shape[..]);
-            let adopt = |after: After<'_>| match self.is_read_only {
-                true => platform.adopt_shared::<T>(memory, shape, after).map(Held::read_only),
-                false => platform.adopt_tensor::<T>(memory, shape, after).map(Held::writable),
+            let (platform, is_padded) = (stream.platform(), len > shape.count());
+            let padded = self.strides.as_deref().filter(|_| is_padded);
+            let adopt = |after: After<'_>| match (padded, self.is_read_only) {
+                (None, true) => platform.adopt_shared::<T>(memory, shape, after).map(Held::read_only),
+                (None, false) => platform.adopt_tensor::<T>(memory, shape, after).map(Held::writable),
+                (Some(strides), true) => platform
+                    .adopt_pitched_shared::<T>(memory, shape, strides, after)
+                    .map(Held::read_only),
+                (Some(strides), false) => {
+                    platform.adopt_pitched::<T>(memory, shape, strides, after).map(Held::writable)
+                }
             };
             let adopted = match after {
                 Some(after) => adopt(after),
@@ -118,9 +150,9 @@ impl Interface {
 impl Interface {
     /// Copies the memory from the host to the device of a stream.
     pub(crate) fn upload(&self, py: Python<'_>, on: &Stream) -> PyResult<Box<dyn AnyTensor>> {
-        let shape = Shape::new(&self.shape).or_raise()?;
         for_dtype!(self.dtype.as_str(), T => {
-            let bytes = (shape.count() * size_of::<T>()) as u64;
+            let (shape, strides) = self.layout::<T>()?;
+            let bytes = (span(&shape, &strides) * size_of::<T>()) as u64;
             let alignment = align_of::<T>() as u64;
             let is_possible = self.address != 0
                 && self.address.is_multiple_of(alignment)
@@ -134,26 +166,7 @@ impl Interface {
             }
             // SAFETY: the object with the interface guarantees that the memory is valid while the object lives, and the caller
             // holds the object during the call. The address was checked above.
-            unsafe { upload::<T>(py, self.address, &shape, on) }?
+            unsafe { upload::<T>(py, self.address, (&shape, &strides), on) }?
         })
     }
-}
-
-/// Returns an error unless the strides, in bytes, are those of a dense array.
-fn check_dense(shape: &[usize], strides: &[i64], typestr: &str) -> PyResult<()> {
-    let item: usize = typestr.get(2..).and_then(|bytes| bytes.parse().ok()).unwrap_or(1);
-    let mut expected = item;
-    let is_empty = shape.contains(&0);
-    let mut is_dense = shape.len() == strides.len();
-    for (&dim, &stride) in shape.iter().zip(strides).rev() {
-        is_dense &= is_empty || dim == 1 || stride == expected as i64;
-        expected = expected.saturating_mul(dim.max(1));
-    }
-    if is_dense {
-        return Ok(());
-    }
-    Err(PyBufferError::new_err(format!(
-        "the array has strides of {strides:?} bytes, and is not dense; make it contiguous first, as by \
-         `numpy.ascontiguousarray`"
-    )))
 }

@@ -7,7 +7,7 @@ use streamflow::device;
 use streamflow::memory::After;
 use streamflow::stream::BorrowedStream;
 
-use crate::array_interface::Interface;
+use crate::array_interface::{Interface, strides};
 use crate::dtype::typestr;
 use crate::error::{OrRaise, exception_about_stream};
 use crate::held::AnyTensor;
@@ -30,7 +30,7 @@ pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
     interface.set_item("shape", PyTuple::new(py, held.shape())?)?;
     interface.set_item("typestr", typestr)?;
     interface.set_item("data", (address, held.is_read_only()))?;
-    interface.set_item("strides", py.None())?;
+    interface.set_item("strides", strides(py, held)?)?;
     interface.set_item("stream", tensor.stream().protocol_number()?)?;
     Ok(interface)
 }

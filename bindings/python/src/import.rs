@@ -6,6 +6,7 @@ use pyo3::types::PyDict;
 use streamflow::device;
 use streamflow::memory::After;
 use streamflow::memory::dlpack::{DlDevice, DlTensor};
+use streamflow::{Element, Error, Platform};
 
 use crate::array_interface::Interface;
 use crate::dtype::for_dtype;
@@ -26,7 +27,8 @@ const VERSION: (u32, u32) = (1, 3);
 /// to a GPU.
 ///
 /// The tensor's stream comes after the work that the other library has queued for the array. The array is kept until the
-/// last use of the tensor is complete.
+/// last use of the tensor is complete. An array may have padding between its rows, as ``a[:, :w]`` of a wider one; the tensor
+/// then has it, too, and nothing reads or writes it.
 ///
 /// Parameters
 /// ----------
@@ -47,8 +49,8 @@ const VERSION: (u32, u32) = (1, 3);
 /// TypeError
 ///     For an object without DLPack, or with elements that streamflow has not.
 /// BufferError
-///     For memory of another device, for an array on the host where a GPU is needed, or for one that is not dense. The
-///     text says what to do.
+///     For memory of another device, for an array on the host where a GPU is needed, or for one that is not dense, except
+///     for padding between its rows. The text says what to do.
 #[pyfunction]
 #[pyo3(signature = (array, /, *, stream = None, copy = None))]
 pub(crate) fn from_dlpack(
@@ -192,20 +194,36 @@ pub(crate) fn import(
         let imported = py.detach(|| {
             on.with(|platform, stream| {
                 let after = if is_on_gpu { After::QueuedOn(stream) } else { After::Complete };
-                match read_only {
-                    true => platform.import_dlpack_read_only::<T>(tensor, after),
-                    false => platform.import_dlpack::<T>(tensor, after),
-                }
+                take::<T>(platform, tensor, after, read_only)
             })
         });
-        Held::imported(imported.or_raise()?)
+        imported.or_raise()?
+    })
+}
+
+/// Takes another library's tensor over: as a dense tensor, or with the padding between its rows.
+pub(crate) fn take<T: Element>(
+    platform: &Platform,
+    tensor: DlTensor,
+    after: After<'_>,
+    read_only: bool,
+) -> Result<Box<dyn AnyTensor>, Error> {
+    // An error of the first call is the one about other strides. The second call then asks only whether there is padding.
+    tensor.padded_shape::<T>()?;
+    Ok(match (tensor.dense_shape::<T>().is_ok(), read_only) {
+        (true, true) => Held::imported(platform.import_dlpack_read_only::<T>(tensor, after)?),
+        (true, false) => Held::imported(platform.import_dlpack::<T>(tensor, after)?),
+        (false, true) => {
+            Held::imported(platform.import_dlpack_pitched_read_only::<T>(tensor, after)?)
+        }
+        (false, false) => Held::imported(platform.import_dlpack_pitched::<T>(tensor, after)?),
     })
 }
 
 /// Makes a tensor of an array of any library, by the protocol that orders it best: DLPack, else `__cuda_array_interface__`, else
 /// `__array_interface__`.
 ///
-/// The tensor has the memory of the array if the tensor's device can use that memory. An array on the host, as of NumPy or of
+/// The tensor has the memory of the array if the tensor's device can use that memory, also with padding between its rows. An array on the host, as of NumPy or of
 /// PyTorch on the CPU, is copied to a GPU: the array may be changed when the call returns. A GPU reads page-locked memory itself,
 /// unless it is PyTorch's.
 ///
@@ -228,7 +246,8 @@ pub(crate) fn import(
 ///     For an object without one of these protocols, or with elements that streamflow has not.
 /// BufferError
 ///     With ``copy=False`` for an array on the host if the tensor is on a GPU; for memory of another device; for an array
-///     that is not dense; for an interface that does not say when the content is complete.
+///     that is not dense, except for padding between its rows; for an interface that does not say when the content is
+///     complete.
 #[pyfunction]
 #[pyo3(signature = (array, /, *, stream = None, copy = None))]
 pub(crate) fn as_tensor<'py>(

@@ -122,10 +122,7 @@ impl Memory {
     pub(crate) fn layout(&self) -> &Layout {
         self.layout.get_or_init(|| {
             let shape: Box<[i64]> = self.held.shape().iter().map(|&dim| dim as i64).collect();
-            let mut strides = vec![1; shape.len()].into_boxed_slice();
-            for index in (1..shape.len()).rev() {
-                strides[index - 1] = strides[index] * shape[index].max(1);
-            }
+            let strides = self.held.strides().into_iter().map(|stride| stride as i64).collect();
             Layout { shape, strides }
         })
     }

@@ -12,7 +12,8 @@ use crate::held::AnyTensor;
 use crate::memory::Memory;
 use crate::stream::Stream;
 
-/// An array in device memory: dense, the last dimension varying fastest. On the simulator, device memory is host memory.
+/// An array in device memory, the last dimension varying fastest. On the simulator, device memory is host memory. A tensor is
+/// dense, unless it has the memory of an array with padding between its rows; its interfaces then have strides.
 ///
 /// Other libraries use the memory without a copy: `numpy.from_dlpack(t)`, `torch.from_dlpack(t)`, `cupy.from_dlpack(t)`. The
 /// stream of such a library waits for the work that has written the tensor, and the memory lives until the library has finished

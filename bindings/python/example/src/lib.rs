@@ -5,6 +5,7 @@
 
 mod boxes;
 mod detections;
+mod frames;
 mod mistakes;
 mod print_tensors;
 mod skipped;
@@ -197,6 +198,7 @@ fn seed_graphs(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<OnGreenContext>()?;
     module.add_class::<RemapBoxes>()?;
     module.add_class::<skipped::JoinSkipped>()?;
+    module.add_class::<frames::PassFrames>()?;
     module.add_class::<mistakes::NoReady>()?;
     module.add_class::<mistakes::NoRoom>()
 }

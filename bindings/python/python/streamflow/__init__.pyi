@@ -70,7 +70,7 @@ class Stream:
 
 @final
 class Tensor:
-    """An array in device memory: dense, the last dimension varying fastest."""
+    """An array in device memory, the last dimension varying fastest: dense, or with padding between its rows."""
 
     __dlpack_c_exchange_api__: CapsuleType
 

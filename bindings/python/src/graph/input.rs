@@ -132,6 +132,9 @@ impl Input {
     /// The graph uses the tensor after the work that the producing library has queued for it, and after the work on
     /// `port.stream`. If the array was not copied, do not write it afterwards: the graph has the array now, and may write it.
     ///
+    /// An array may have padding between its rows, as `a[:, :w]` of a wider one. A port of pitched tensors takes it as it is.
+    /// For a port of dense tensors, its rows are copied to a dense tensor on `port.stream`, without waiting.
+    ///
     /// Parameters
     /// ----------
     /// value : array, or dict of str to array
@@ -142,8 +145,8 @@ impl Input {
     /// sequence : int, optional
     ///     The sequence number of the message; the number of the tick by default.
     /// copy : bool, optional
-    ///     As for `as_tensor`: None copies an array on the host if the graph is on a GPU, True copies always, and False
-    ///     never. A copy is needed of a read-only array, and of one that is written again.
+    ///     As for `as_tensor`: None copies an array on the host if the graph is on a GPU, and one with padded rows if the
+    ///     port's tensors are dense. True copies always, and False never. A copy is needed of a read-only array, and of one that is written again.
     /// timeout : float, optional
     ///     How long to wait for room, in seconds; without a limit by default.
     ///
@@ -154,8 +157,8 @@ impl Input {
     /// ValueError
     ///     For another shape, or other names.
     /// BufferError
-    ///     For memory of another device, an array that is not dense, or one that is read-only; with ``copy=False`` for an
-    ///     array on the host if the graph is on a GPU.
+    ///     For memory of another device, an array that is not dense, except for padding between its rows, or one that is
+    ///     read-only; with ``copy=False`` for an array that must be copied.
     /// Ended
     ///     If the graph has ended, or the port was closed.
     /// TimeoutError

@@ -5,8 +5,8 @@ use std::any::Any;
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use streamflow::memory::After;
 use streamflow::memory::dlpack::{Abi, Consumer, DlTensor};
+use streamflow::memory::{After, PitchedTensor};
 use streamflow::message::{Device, TensorMap};
 use streamflow::port::Receive;
 use streamflow::{Element, Message, Shared, Tensor as Inner};
@@ -123,27 +123,43 @@ impl Adopting<'_, '_> {
             let on = self.stream.get();
             let imported = self.py.detach(|| {
                 on.with(|platform, stream| {
-                    platform.import_dlpack::<T>(tensor, After::QueuedOn(stream))
+                    import::take::<T>(platform, tensor, After::QueuedOn(stream), false)
                 })
             });
-            Held::imported(imported.or_raise()?)
+            imported.or_raise()?
         })
     }
 
-    fn typed<T: Element>(&self, array: &Bound<'_, PyAny>) -> PyResult<Held<T>> {
-        let held = self.tensor(array, None)?;
-        let dtype = held.dtype();
-        let any: Box<dyn Any> = held;
-        match any.downcast::<Held<T>>() {
-            Ok(held) => Ok(*held),
-            Err(_) => Err(PyTypeError::new_err(format!(
-                "port `{}` takes elements of type {}, and this tensor has {dtype}; convert it first, as by \
-                 `.astype(\"{}\")`",
-                self.port,
-                T::DTYPE,
-                T::DTYPE
-            ))),
+    /// Returns a dense tensor: this one, or a copy of it if there is padding between its rows. The copy is queued on the port's
+    /// stream, and reads no padding.
+    fn dense(&self, held: Box<dyn AnyTensor>, name: Option<&str>) -> PyResult<Box<dyn AnyTensor>> {
+        if !held.is_padded() {
+            return Ok(held);
         }
+        if self.copy == Some(false) {
+            let name = name.map(|name| format!(", tensor `{name}`")).unwrap_or_default();
+            return Err(PyBufferError::new_err(format!(
+                "port `{}`{name} takes dense tensors, and this one has the shape {:?} and strides of {:?} elements, with padding \
+                 between its rows; push it with `copy=None`, which copies it",
+                self.port,
+                held.shape(),
+                held.strides()
+            )));
+        }
+        let on = self.stream.get();
+        let copied = self.py.detach(|| on.with(|platform, stream| held.copied(platform, stream)));
+        copied.or_raise()
+    }
+
+    /// The exception for elements of another type than `T`.
+    fn other_type<T: Element>(&self, dtype: &str) -> PyErr {
+        PyTypeError::new_err(format!(
+            "port `{}` takes elements of type {}, and this tensor has {dtype}; convert it first, as by \
+             `.astype(\"{}\")`",
+            self.port,
+            T::DTYPE,
+            T::DTYPE
+        ))
     }
 
     fn read_only(&self, name: Option<&str>) -> PyErr {
@@ -165,12 +181,41 @@ pub(crate) fn shape_text(shape: &[Option<usize>]) -> String {
 
 impl<T: Element> InputMessage for Inner<T> {
     fn adopt(value: &Bound<'_, PyAny>, adopting: &Adopting<'_, '_>) -> PyResult<Self> {
-        let held = adopting.typed::<T>(value)?;
+        let held = adopting.tensor(value, None)?;
+        let dtype = held.dtype();
+        if dtype != T::DTYPE {
+            return Err(adopting.other_type::<T>(dtype));
+        }
+        let any: Box<dyn Any> = adopting.dense(held, None)?;
+        let Ok(held) = any.downcast::<Held<Self>>() else {
+            return Err(adopting.other_type::<T>(dtype));
+        };
         held.into_sole().map_err(|_| adopting.read_only(None))
     }
 
     fn describe() -> String {
         format!("a {} tensor", T::DTYPE)
+    }
+}
+
+/// A tensor whose rows may be padded. Python pushes any array that `from_dlpack` takes, and nothing is copied.
+impl<T: Element> InputMessage for PitchedTensor<T> {
+    fn adopt(value: &Bound<'_, PyAny>, adopting: &Adopting<'_, '_>) -> PyResult<Self> {
+        let held = adopting.tensor(value, None)?;
+        let dtype = held.dtype();
+        let any: Box<dyn Any> = held;
+        let sole = match any.downcast::<Held<Self>>() {
+            Ok(padded) => padded.into_sole().ok(),
+            Err(any) => match any.downcast::<Held<Inner<T>>>() {
+                Ok(dense) => dense.into_sole().ok().map(Self::from),
+                Err(_) => return Err(adopting.other_type::<T>(dtype)),
+            },
+        };
+        sole.ok_or_else(|| adopting.read_only(None))
+    }
+
+    fn describe() -> String {
+        format!("a {} tensor whose rows may be padded", T::DTYPE)
     }
 }
 
@@ -189,11 +234,11 @@ impl InputMessage for TensorMap {
             let name: String = name.extract().map_err(|_| {
                 PyTypeError::new_err(format!("port `{}`: the names are strings", adopting.port))
             })?;
-            let held = adopting.tensor(&array, Some(&name))?;
+            let held = adopting.dense(adopting.tensor(&array, Some(&name))?, Some(&name))?;
             let dtype = held.dtype();
             let any: Box<dyn Any> = held;
             let done: PyResult<PyResult<()>> = for_dtype!(dtype, T => {
-                match any.downcast::<Held<T>>().map(|held| held.into_sole()) {
+                match any.downcast::<Held<Inner<T>>>().map(|held| held.into_sole()) {
                     Ok(Ok(tensor)) => {
                         map.insert(name, tensor);
                         Ok(())
@@ -207,20 +252,29 @@ impl InputMessage for TensorMap {
     }
 }
 
-impl<T: Element> OutputMessage for Inner<T> {
-    fn export(message: Shared<Self>, py: Python<'_>, stream: &Py<Stream>) -> PyResult<Py<PyAny>> {
-        // If the message has another owner in the graph, Python may only read the tensor.
-        let held = match message.try_unwrap() {
-            Ok(tensor) => Held::writable(tensor),
-            Err(shared) => Held::read_only(shared),
-        };
-        Ok(Py::new(py, Tensor::new(held, stream.clone_ref(py)))?.into_any())
-    }
+macro_rules! outputs {
+    ($($tensor:ident: $words:literal),*) => {$(
+        impl<T: Element> OutputMessage for $tensor<T> {
+            fn export(
+                message: Shared<Self>,
+                py: Python<'_>,
+                stream: &Py<Stream>,
+            ) -> PyResult<Py<PyAny>> {
+                // If the message has another owner in the graph, Python may only read the tensor.
+                let held = match message.try_unwrap() {
+                    Ok(tensor) => Held::writable(tensor),
+                    Err(shared) => Held::read_only(shared),
+                };
+                Ok(Py::new(py, Tensor::new(held, stream.clone_ref(py)))?.into_any())
+            }
 
-    fn describe() -> String {
-        format!("a {} tensor", T::DTYPE)
-    }
+            fn describe() -> String {
+                format!($words, T::DTYPE)
+            }
+        }
+    )*};
 }
+outputs!(Inner: "a {} tensor", PitchedTensor: "a {} tensor whose rows may be padded");
 
 impl OutputMessage for TensorMap {
     fn export(message: Shared<Self>, py: Python<'_>, stream: &Py<Stream>) -> PyResult<Py<PyAny>> {

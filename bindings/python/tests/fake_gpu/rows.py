@@ -520,6 +520,48 @@ def test_an_array_of_the_host_is_dense_or_is_copied_by_its_library(stream):
     assert (sf.as_tensor(strided, stream=stream, copy=True).numpy() == strided).all()
 
 
+def padded():
+    """The first columns of a wider array, whose other columns are -77."""
+    part = np.full((3, 7), -77, np.float32)[:, :4]
+    part[:] = np.arange(12).reshape(3, 4)
+    return part
+
+
+def test_an_array_of_a_gpu_with_padded_rows_is_taken_as_it_is(stream, theirs):
+    part = padded()
+    named = {"strides": part.strides, "stream": theirs.ptr}
+    for made, producer in ((Interface(part, **named), theirs.ptr), (Interface(part, **named, version=2), "device"), (Array(part, theirs), theirs.ptr)):
+        take_order()
+        tensor = sf.as_tensor(made, stream=stream)
+        consumer = used(tensor)
+        order = take_order()
+        assert waits(order, consumer, producer) and not blocks(order), order
+        interface = tensor.__cuda_array_interface__
+        assert interface["strides"] == part.strides and interface["data"][0] == part.__array_interface__["data"][0]
+        assert (tensor.numpy() == part).all()
+    copy = sf.as_tensor(Interface(part, **named), stream=stream, copy=True)
+    assert copy.__cuda_array_interface__["strides"] is None and (copy.numpy() == part).all()
+    assert (part.base[:, 4:] == -77).all()
+
+
+def test_a_port_of_dense_tensors_copies_padded_rows_on_its_stream(theirs):
+    part = padded()
+    graph = Scale()
+    take_order()
+    graph.x.push(Interface(part, strides=part.strides, stream=theirs.ptr))
+    order = take_order()
+    assert waits(order, graph.x.stream.handle, theirs.ptr) and not blocks(order), order
+    with pytest.raises(BufferError, match=r"takes dense tensors.*\[7, 1\] elements"):
+        graph.x.push(Interface(part, strides=part.strides, stream=theirs.ptr), copy=False)
+
+
+def test_padded_rows_of_the_host_are_copied_to_dense_ones(stream):
+    part = padded()
+    for made in (part, Only(part), of(Managed(part))):
+        tensor = sf.as_tensor(made, stream=stream)
+        assert tensor.__cuda_array_interface__["strides"] is None and (tensor.numpy() == part).all()
+
+
 def test_memory_that_can_hold_no_elements_is_refused(stream):
     array = np.ones(4 * 3 + 1, np.uint8)[1:].view(np.float32)
     with pytest.raises(BufferError, match="not aligned to 4 bytes"):
