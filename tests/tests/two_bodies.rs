@@ -72,9 +72,14 @@ fn name(info: &KernelInfo) -> String {
 
 fn complete(compared: &[String]) -> Result<(), Failed> {
     let others = OTHERS.map(name);
-    // The controls, and the other suite of this binary, have kernels of their own, which are in no library.
-    let is_own =
-        |file: &str| ["controls.rs", "kernels_compile.rs"].iter().any(|own| file.ends_with(own));
+    // The controls, and the other suite of this binary, have kernels of their own, which are in no library. The suites of `vision`
+    // compare both bodies of the kernels of images with the same references.
+    let is_own = |file: &str| {
+        file.starts_with("crates/streamflow-vision/")
+            || ["controls.rs", "convert.cu", "kernels_compile.rs"]
+                .iter()
+                .any(|own| file.ends_with(own))
+    };
     let has_two = |kernel: &Registered| {
         !kernel.info.is_some_and(|info| matches!(info.cuda, CudaBody::Made(_)))
     };
