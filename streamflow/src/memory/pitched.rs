@@ -107,6 +107,7 @@ impl<T: Element> PitchedTensor<T> {
     }
 
     /// The shape without padding.
+    #[cfg(feature = "dlpack")]
     pub(super) fn dims(&self) -> &Shape {
         &self.shape
     }
