@@ -18,6 +18,10 @@ pub(crate) trait Lendable: Send + 'static {
     /// The access to the memory that other code has: whether it may only read, or also write.
     fn mode(&self) -> AccessMode;
     /// The bytes that other code touches, and their rows; `None` if that may be all of the bytes.
+    #[cfg_attr(
+        not(feature = "dlpack"),
+        allow(dead_code, reason = "DLPack alone tells it the race checker")
+    )]
     fn touched(&self) -> (MemoryRange, Option<Rows>) {
         (self.owner().range(), None)
     }
