@@ -80,6 +80,13 @@ pub enum Layout {
 }
 
 impl Layout {
+    /// The layout with this number.
+    pub(crate) fn of(number: u32) -> Option<Self> {
+        use Layout::{Bayer, Bgr, Grey, I420, Nv12, Rgb, Rgba, Yuyv};
+        let all = [Grey, Rgb, Bgr, Rgba, Nv12, I420, Yuyv, Bayer];
+        all.into_iter().find(|layout| *layout as u32 == number)
+    }
+
     /// The samples of a row without padding. `usize::MAX` if the number overflows.
     pub(crate) const fn samples_of(self, width: usize) -> usize {
         let each = match self {
@@ -99,7 +106,7 @@ impl Layout {
         }
     }
 
-    /// Multiples of which width and height are.
+    /// The numbers that divide the width and the height.
     pub(crate) const fn steps(self) -> [usize; 2] {
         match self {
             Self::Nv12 | Self::I420 => [2, 2],

@@ -67,11 +67,8 @@ impl<F: Packed> Compute for Lut<F> {
         let (image, stream) = io.image.receive_with_stream(cx)?;
         let (info, table) = (image.info(), self.table.on(cx)?);
         let mut out = cx.tensor([info.height, info.width * F::CHANNELS], &stream)?;
-        let (channels, stride) = match self.is_per_channel {
-            true => (F::CHANNELS, table.len() / F::CHANNELS),
-            false => (F::CHANNELS, 0),
-        };
-        stream.map::<replace<F::Sample>>((&mut out, image.view(), table, channels, stride))?;
+        let stride = if self.is_per_channel { table.len() / F::CHANNELS } else { 0 };
+        stream.map::<replace<F::Sample>>((&mut out, image.view(), table, F::CHANNELS, stride))?;
         io.replaced.emit(Image::of(out, info))
     }
 }
@@ -82,9 +79,9 @@ impl<F: Packed> fmt::Debug for Lut<F> {
     }
 }
 
-/// The kernel of [`Lut`]. The table of a channel begins `stride` after that of the channel before.
+/// The kernel of [`Lut`], and of `Equalize` with one table. The table of a channel begins `stride` after that of the channel before.
 #[kernel(map)]
-fn replace<T: Number>(
+pub(crate) fn replace<T: Number>(
     out: &mut T,
     #[at] [_y, column]: [usize; 2],
     sample: &T,

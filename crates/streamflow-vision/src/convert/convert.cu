@@ -36,7 +36,7 @@
     if (source == 4 && siting == 0) copy(read[warp][2], chroma_rows + y0 / 2 * pitch + x0, count, sizeof(A));
     __syncwarp();
 
-    // One sample of chroma, in the columns and rows of its plane.
+    // A sample of chroma, in the columns and rows of its plane.
     auto chroma = [&](long long x, long long y, unsigned int which) -> float {
         const long long last_x = width / 2 - 1, last_y = source == 6 ? height - 1 : height / 2 - 1;
         x = x < 0 ? 0 : x > last_x ? last_x : x;

@@ -4,29 +4,28 @@ use streamflow::Element;
 use streamflow::memory::Bool8;
 use streamflow::prelude::*;
 
+use crate::format::Layout;
 use crate::sample::Sample;
 
 /// Whether a memory of `len` samples has an image of this layout.
 fn fits(len: usize, layout: u32, width: usize, height: usize, pitch: usize) -> bool {
-    let rows = if layout == 4 || layout == 5 { height + height / 2 } else { height };
-    width.checked_mul(samples(layout)).is_some_and(|row| row <= pitch)
-        && rows.checked_mul(pitch).is_some_and(|all| all <= len)
+    Layout::of(layout).is_some_and(|layout| {
+        let all = layout.rows_of(height).checked_mul(pitch);
+        layout.samples_of(width) <= pitch && all.is_some_and(|all| all <= len)
+    })
 }
 
 /// The samples of a pixel in the row of its first sample.
 fn samples(layout: u32) -> usize {
-    match layout {
-        1 | 2 => 3,
-        3 => 4,
-        6 => 2,
-        _ => 1,
-    }
+    Layout::of(layout).map_or(1, |layout| layout.samples_of(1))
 }
 
 /// The source of a conversion.
 struct Source<'a, A> {
     image: &'a [A],
     layout: u32,
+    /// The samples of a pixel in its row.
+    step: usize,
     size: [usize; 2],
     pitch: usize,
     siting: u32,
@@ -36,7 +35,7 @@ struct Source<'a, A> {
 }
 
 impl<A: Sample> Source<'_, A> {
-    /// One sample of chroma, in the columns and rows of its plane; beyond the edge the nearest one.
+    /// A sample of chroma, in the columns and rows of its plane; beyond the edge the nearest one.
     fn chroma(&self, x: isize, y: isize, which: usize) -> f32 {
         let [width, height] = self.size;
         let rows = if self.layout == 6 { height } else { height / 2 };
@@ -111,7 +110,7 @@ impl<A: Sample> Source<'_, A> {
     /// The numbers of a pixel in the target's colours, and the opacity; beyond the edge those of the nearest pixel.
     fn pixel(&self, x: isize, y: isize) -> ([f32; 3], f32) {
         let (x, y) = (clamped(x, self.size[0]), clamped(y, self.size[1]));
-        let first = y * self.pitch + x * samples(self.layout);
+        let first = y * self.pitch + x * self.step;
         let at = |i: usize| self.image[first + i].number();
         let (x, y) = (x as isize, y as isize);
         let s = match self.layout {
@@ -181,7 +180,17 @@ pub(super) fn convert<A: Element + Sample, B: Element + Sample>(
 ) {
     let matrix = [[m00, m01, m02, o0], [m10, m11, m12, o1], [m20, m21, m22, o2]];
     let size = [width, height];
-    let from = Source { image, layout: source, size, pitch, siting, red: [red_x, red_y], matrix };
+    let from = Source {
+        image,
+        layout: source,
+        step: samples(source),
+        size,
+        pitch,
+        siting,
+        red: [red_x, red_y],
+        matrix,
+    };
+    let to = samples(target);
     let code = |value: f32| {
         let code =
             if whole.get() { value.round_ties_even().clamp(0.0, limit) * step } else { value };
@@ -190,7 +199,7 @@ pub(super) fn convert<A: Element + Sample, B: Element + Sample>(
     for y in 0..height {
         for x in 0..width {
             let (numbers, opacity) = from.pixel(x as isize, y as isize);
-            let at = &mut out[y * out_pitch + x * samples(target)..];
+            let at = &mut out[y * out_pitch + x * to..];
             match target {
                 1 | 3 => {
                     (at[0], at[1], at[2]) = (code(numbers[0]), code(numbers[1]), code(numbers[2]))

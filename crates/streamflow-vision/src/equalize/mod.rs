@@ -8,6 +8,7 @@ use streamflow::prelude::*;
 use crate::format::Grey;
 use crate::histogram::{check_pixels, count};
 use crate::image::{Image, Info};
+use crate::lut::replace;
 
 mod tiles;
 
@@ -105,7 +106,7 @@ impl Compute for Equalize {
             let counts = count(image, 256, 0.0, 256.0, "Equalize", cx, &stream)?;
             let mut table = cx.tensor([256], &stream)?;
             stream.map::<equal_table>((&mut table, &counts, (width * height) as u32))?;
-            stream.map::<by_table>((&mut out, image.view(), &table))?;
+            stream.map::<replace<u8>>((&mut out, image.view(), &table, 1, 0))?;
             return io.equalized.emit(Image::of(out, info));
         };
         let tiles = Tiles::of([width, height], tiles, clip_limit)?;
@@ -156,11 +157,6 @@ fn equal_table(out: &mut u8, counts: &[u32], total: u32, #[at] value: usize) {
     // This addition rounds to the nearest whole number, and halves to the even one.
     let rounded = (scaled + 12_582_912.0) - 12_582_912.0;
     *out = if others == 0 { value as u8 } else { rounded as u8 };
-}
-
-#[kernel(map)]
-fn by_table(out: &mut u8, image: &u8, table: &[u8]) {
-    *out = table[*image as usize];
 }
 
 /// The places of tiles, for a kernel.
