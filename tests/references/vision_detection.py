@@ -5,27 +5,16 @@
 Nothing here comes from the Rust code but the generator of the test data. The packages' versions are in the output.
 """
 
-import json
-import sys
-
 import cv2
 import numpy as np
 import scipy
 import skimage
 from scipy import ndimage
 
+from cases import Cases
 from noise import noise_bytes, noise_floats
 
-CASES = {}
-
-
-def case(name, values):
-    values = np.asarray(values)
-    if values.dtype.kind == "f":
-        CASES[name] = [float(f"{v:.9g}") for v in values.ravel()]
-    else:
-        CASES[name] = [int(v) for v in values.ravel()]
-
+case = Cases(9)
 
 # ---- histograms
 
@@ -155,12 +144,4 @@ colour[:] = (250, 10, 131)
 blended = cv2.addWeighted(rgb, 0.6, colour, 0.4, 0)
 case("mask_drawn", np.where(mask[:, :, None], blended, rgb))
 
-versions = {
-    "python": sys.version.split()[0],
-    "numpy": np.__version__,
-    "scipy": scipy.__version__,
-    "opencv": cv2.__version__,
-    "skimage": skimage.__version__,
-}
-about = {"versions": versions, "scikit-image minus opencv": DIFFERENCE, "cases": CASES}
-print(json.dumps(about, separators=(",", ":")).replace('],"', '],\n"'))
+case.write({"numpy": np, "scipy": scipy, "opencv": cv2, "skimage": skimage}, **{"scikit-image minus opencv": DIFFERENCE})

@@ -5,24 +5,15 @@
 Nothing here comes from the Rust code but the generator of the test data. The packages' versions are in the output.
 """
 
-import json
-import sys
-
 import cv2
 import numpy as np
 
+from cases import Cases
 from noise import noise_bytes
 
 W, H = 38, 26
-CASES = {}
 
-
-def case(name, values):
-    values = np.asarray(values)
-    if values.dtype.kind == "f":
-        CASES[name] = [float(f"{v:.6g}") for v in values.ravel()]
-    else:
-        CASES[name] = [int(v) for v in values.ravel()]
+case = Cases(6)
 
 
 def rgb(seed=1):
@@ -123,6 +114,19 @@ for name, (between_x, between_y) in SITINGS.items():
             cb, cr = filtered(cb), filtered(cr)
     # Filtered at the left pixels, sums have two rows of equal weight.
     case(f"to_nv12_{name}", rounded(np.stack([cb, cr], -1), 255)[:4])
+# YUYV: chroma of two pixels of a row. It is between them, or at the left one; `block` has no interpolation, and the mean.
+pairs = noise_bytes(4, W * H * 2).reshape(H, W // 2, 4).astype(float)
+luma, chroma = pairs[..., ::2].reshape(H, W), pairs[..., 1::2]
+y, *own = codes(*luma_and_chroma(rgb() / 255, "709"), True, 8)
+for name, between_x in {"block": None, "center": True, "left": False}.items():
+    wide = chroma.repeat(2, 1) if between_x is None else spread(chroma, between_x, 1, W)
+    case(f"yuyv_{name}", rounded(decoded(luma, wide[..., 0], wide[..., 1], "709", True, 8) * 255, 255)[:8])
+    at = np.arange(0, W, 2)
+    if between_x is False:
+        both = [(p[:, np.maximum(at - 1, 0)] + 2 * p[:, at] + p[:, at + 1]) / 4 for p in own]
+    else:
+        both = [(p[:, at] + p[:, at + 1]) / 2 for p in own]
+    case(f"to_yuyv_{name}", rounded(np.stack([y[:, ::2], both[0], y[:, 1::2], both[1]], -1), 255)[:6])
 # Ten bits in the upper part of sixteen.
 deep = (noise_bytes(7, W * H * 3 // 2).astype(int) * 4 + noise_bytes(8, W * H * 3 // 2) % 4).reshape(H * 3 // 2, W)
 blocks = deep[H:].reshape(H // 2, W // 2, 2).repeat(2, 0).repeat(2, 1)
@@ -132,5 +136,4 @@ y, cb, cr = codes(*luma_and_chroma(rgb() / 255, "2020"), True, 10)
 cb, cr = (plane.reshape(H // 2, 2, W // 2, 2).mean((1, 3)) for plane in (cb, cr))
 case("rgb_to_p010", np.concatenate([rounded(y, 1023)[:4], rounded(np.stack([cb, cr], -1), 1023).reshape(H // 2, W)[:2]]) * 64)
 
-versions = {"python": sys.version.split()[0], "numpy": np.__version__, "opencv": cv2.__version__}
-print(json.dumps({"versions": versions, "cases": CASES}, separators=(",", ":")).replace('],"', '],\n"'))
+case.write({"numpy": np, "opencv": cv2})

@@ -5,9 +5,6 @@
 Nothing here comes from the Rust code but the generator of the test data. The packages' versions are in the output.
 """
 
-import json
-import sys
-
 import cv2
 import numpy as np
 import PIL
@@ -15,19 +12,12 @@ import PIL.Image
 import scipy
 from scipy import ndimage
 
+from cases import Cases
 from noise import noise_bytes, noise_floats
 
 W, H = 37, 23
-CASES = {}
 
-
-def case(name, values):
-    values = np.asarray(values)
-    if values.dtype.kind == "f":
-        CASES[name] = [float(f"{v:.6g}") for v in values.ravel()]
-    else:
-        CASES[name] = [int(v) for v in values.ravel()]
-
+case = Cases(6)
 
 RGB = noise_bytes(1, W * H * 3).reshape(H, W, 3)
 GREY = noise_floats(2, W * H).reshape(H, W)
@@ -118,11 +108,4 @@ for name, step in {"erode": cv2.MORPH_ERODE, "dilate": cv2.MORPH_DILATE, "open":
     case(f"morph_{name}", cv2.morphologyEx(RGB, step, np.ones((3, 5), np.uint8)))
     case(f"morph_{name}_shape", cv2.morphologyEx(GREY, step, SHAPE.astype(np.uint8)))
 
-versions = {
-    "python": sys.version.split()[0],
-    "numpy": np.__version__,
-    "opencv": cv2.__version__,
-    "pillow": PIL.__version__,
-    "scipy": scipy.__version__,
-}
-print(json.dumps({"versions": versions, "cases": CASES}, separators=(",", ":")).replace('],"', '],\n"'))
+case.write({"numpy": np, "opencv": cv2, "pillow": PIL, "scipy": scipy})

@@ -22,8 +22,22 @@ impl References {
         Ok(numbers.iter().filter_map(Value::as_f64).collect())
     }
 
-    /// Checks that the first numbers of a result are those of a case, up to a difference.
+    /// Checks that the numbers of a result are those of a case, up to a difference.
     pub(crate) fn check<T: Copy + Into<f64> + std::fmt::Debug>(
+        &self,
+        name: &str,
+        found: &[T],
+        off: f64,
+    ) -> Result<(), Failed> {
+        let wanted = self.case(name)?;
+        check(found.len() == wanted.len(), || {
+            format!("{name}: {} numbers, not {}", found.len(), wanted.len())
+        })?;
+        self.check_begin(name, found, off)
+    }
+
+    /// Checks that the first numbers of a result are those of a case that has only these, up to a difference.
+    pub(crate) fn check_begin<T: Copy + Into<f64> + std::fmt::Debug>(
         &self,
         name: &str,
         found: &[T],

@@ -17,6 +17,7 @@ pub(crate) fn suite() -> Suite {
     Suite::new()
         .both("formats_are_those_of_opencv", like_opencv)
         .both("colours_are_those_of_the_recommendations", recommendations)
+        .both("rows_of_yuyv_have_chroma_of_two_pixels", yuyv)
         .both("ten_bits_are_in_the_upper_ones", ten_bits)
         .both("a_sensor_has_any_mosaic_and_number_of_bits", sensors)
         .both("samples_of_all_types_are_scaled", types)
@@ -32,13 +33,14 @@ fn noise(seed: u64, count: usize) -> Vec<u8> {
     Random::new(seed).bytes(count)
 }
 
-/// Converts noise in rows with padding, and compares the result with a case.
+/// Converts noise in rows with padding, and compares the result with a case, which may have the first rows alone.
 fn compare<A: Format, B: Target>(
     platform: &Platform,
     name: &str,
     samples: &[A::Sample],
     colours: [Colour; 2],
     off: f64,
+    is_whole: bool,
 ) -> Result<(), Failed>
 where
     A::Sample: From<u8>,
@@ -49,7 +51,11 @@ where
         let convert: Convert<A, B> = Convert::with_colour(colours[1]);
         let (found, sent) = ticked!(platform, convert, image: image => converted);
         check_equal((sent.width(), sent.height(), sent.colour()), (SIZE[0], SIZE[1], colours[1]))?;
-        references()?.check(name, &found, off)?;
+        if is_whole {
+            references()?.check(name, &found, off)?;
+        } else {
+            references()?.check_begin(name, &found, off)?;
+        }
     }
     Ok(())
 }
@@ -57,16 +63,16 @@ where
 fn like_opencv(platform: &Platform) -> Result<(), Failed> {
     let same = [Colour::default(); 2];
     let rgb = noise(1, 3 * AREA);
-    compare::<Rgb<u8>, Bgr<u8>>(platform, "rgb_to_bgr", &rgb, same, 0.0)?;
-    compare::<Rgb<u8>, Grey<u8>>(platform, "rgb_to_grey", &rgb, same, 1.0)?;
-    compare::<Rgb<u8>, Rgba<u8>>(platform, "rgb_to_rgba", &rgb, same, 0.0)?;
-    compare::<Grey<u8>, Rgb<u8>>(platform, "grey_to_rgb", &noise(2, AREA), same, 0.0)?;
+    compare::<Rgb<u8>, Bgr<u8>>(platform, "rgb_to_bgr", &rgb, same, 0.0, true)?;
+    compare::<Rgb<u8>, Grey<u8>>(platform, "rgb_to_grey", &rgb, same, 1.0, true)?;
+    compare::<Rgb<u8>, Rgba<u8>>(platform, "rgb_to_rgba", &rgb, same, 0.0, true)?;
+    compare::<Grey<u8>, Rgb<u8>>(platform, "grey_to_rgb", &noise(2, AREA), same, 0.0, true)?;
     // OpenCV takes luma below 16 for 16, so there is none.
     let legal = |seed, count| noise(seed, count).into_iter().map(|sample| sample.max(16)).collect();
     let planes: Vec<u8> = legal(3, AREA * 3 / 2);
-    compare::<Nv12, Rgb<u8>>(platform, "nv12_to_rgb", &planes, same, 1.0)?;
-    compare::<I420, Bgr<u8>>(platform, "i420_to_bgr", &planes, same, 1.0)?;
-    compare::<Yuyv, Rgb<u8>>(platform, "yuyv_to_rgb", &legal(4, 2 * AREA), same, 1.0)?;
+    compare::<Nv12, Rgb<u8>>(platform, "nv12_to_rgb", &planes, same, 1.0, true)?;
+    compare::<I420, Bgr<u8>>(platform, "i420_to_bgr", &planes, same, 1.0, true)?;
+    compare::<Yuyv, Rgb<u8>>(platform, "yuyv_to_rgb", &legal(4, 2 * AREA), same, 1.0, true)?;
     let quarter = noise(5, 3 * AREA);
     let [width, height] = SIZE;
     let mut blocks = Vec::new();
@@ -76,7 +82,7 @@ fn like_opencv(platform: &Platform) -> Result<(), Failed> {
             blocks.extend_from_slice(&quarter[at..at + 3]);
         }
     }
-    compare::<Rgb<u8>, I420>(platform, "rgb_to_i420", &blocks, same, 1.0)
+    compare::<Rgb<u8>, I420>(platform, "rgb_to_i420", &blocks, same, 1.0, true)
 }
 
 fn recommendations(platform: &Platform) -> Result<(), Failed> {
@@ -85,7 +91,14 @@ fn recommendations(platform: &Platform) -> Result<(), Failed> {
         for (range, kind) in [(Range::Limited, "limited"), (Range::Full, "full")] {
             let colour = Colour { matrix, range, ..Colour::default() };
             let both = [colour; 2];
-            compare::<Nv12, Rgb<u8>>(platform, &format!("nv12_{of}_{kind}"), &planes, both, 0.0)?;
+            compare::<Nv12, Rgb<u8>>(
+                platform,
+                &format!("nv12_{of}_{kind}"),
+                &planes,
+                both,
+                0.0,
+                false,
+            )?;
             // The source's colour has no part in it.
             let both = [Colour::default(), colour];
             check_planes(platform, &format!("to_nv12_{of}_{kind}"), &rgb, both, 4, 2)?;
@@ -95,8 +108,27 @@ fn recommendations(platform: &Platform) -> Result<(), Failed> {
         [(Siting::Center, "center"), (Siting::Left, "left"), (Siting::TopLeft, "top_left")]
     {
         let colour = Colour { matrix: Matrix::Bt709, range: Range::Limited, siting };
-        compare::<Nv12, Rgb<u8>>(platform, &format!("nv12_{of}"), &planes, [colour; 2], 0.0)?;
+        compare::<Nv12, Rgb<u8>>(
+            platform,
+            &format!("nv12_{of}"),
+            &planes,
+            [colour; 2],
+            0.0,
+            false,
+        )?;
         check_planes(platform, &format!("to_nv12_{of}"), &rgb, [colour; 2], 0, 4)?;
+        // I420 has the same chroma in two planes.
+        let chroma = planes[AREA..].chunks_exact(2);
+        let (blue, red): (Vec<u8>, Vec<u8>) = chroma.map(|pair| (pair[0], pair[1])).unzip();
+        let planar = [&planes[..AREA], &blue[..], &red[..]].concat();
+        compare::<I420, Rgb<u8>>(
+            platform,
+            &format!("nv12_{of}"),
+            &planar,
+            [colour; 2],
+            0.0,
+            false,
+        )?;
     }
     Ok(())
 }
@@ -126,6 +158,22 @@ fn check_planes(
     check_equal(&together[..], &found[AREA..])
 }
 
+fn yuyv(platform: &Platform) -> Result<(), Failed> {
+    let (pairs, rgb) = (noise(4, 2 * AREA), noise(1, 3 * AREA));
+    for (siting, of) in [
+        (Siting::Block, "block"),
+        (Siting::Center, "center"),
+        (Siting::Left, "left"),
+        (Siting::TopLeft, "left"),
+    ] {
+        let both = [Colour { matrix: Matrix::Bt709, siting, ..Colour::default() }; 2];
+        let (from, to) = (format!("yuyv_{of}"), format!("to_yuyv_{of}"));
+        compare::<Yuyv, Rgb<u8>>(platform, &from, &pairs, both, 0.0, false)?;
+        compare::<Rgb<u8>, Yuyv>(platform, &to, &rgb, both, 0.0, false)?;
+    }
+    Ok(())
+}
+
 fn ten_bits(platform: &Platform) -> Result<(), Failed> {
     let colour = Colour { matrix: Matrix::Bt2020, ..Colour::default() };
     let count = AREA * 3 / 2;
@@ -133,7 +181,7 @@ fn ten_bits(platform: &Platform) -> Result<(), Failed> {
     let samples = noise(7, count).into_iter().zip(low);
     let samples: Vec<u16> =
         samples.map(|(high, low)| (u16::from(high) * 4 + u16::from(low % 4)) << 6).collect();
-    compare::<P010, Rgb<u16>>(platform, "p010_to_rgb", &samples, [colour; 2], 1.0)?;
+    compare::<P010, Rgb<u16>>(platform, "p010_to_rgb", &samples, [colour; 2], 1.0, false)?;
     let source = image::<Rgb<u8>>(platform, &noise(1, 3 * AREA), SIZE, 0)?;
     let (found, _) = ticked!(platform, Convert::<Rgb<u8>, P010>::with_colour(colour), image: source => converted);
     let both = [&found[..4 * SIZE[0]], &found[AREA..][..2 * SIZE[0]]].concat();
@@ -214,7 +262,7 @@ fn sizes(platform: &Platform) -> Result<(), Failed> {
             check_equal(found, wanted)?;
         }
     }
-    // One block of chroma.
+    // Four pixels that share chroma.
     let source = image::<Nv12>(platform, &[16, 235, 81, 145, 128, 128], [2, 2], 0)?;
     let (found, _) =
         ticked!(platform, Convert::<Nv12, Grey<u8>>::new(), image: source => converted);

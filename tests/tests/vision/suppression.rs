@@ -160,7 +160,7 @@ fn most(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// More boxes than a block has threads, of which all those at one place have the same box.
+/// Suppresses more boxes than a block has threads. All boxes of one place are equal.
 fn many(platform: &Platform) -> Result<(), Failed> {
     let (places, count) = (40, 5000);
     let mut random = Random::new(11);
