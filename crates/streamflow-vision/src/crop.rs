@@ -16,7 +16,7 @@ use crate::image::{Image, Info};
 /// use streamflow_vision::Crop;
 /// use streamflow_vision::format::Rgb;
 ///
-/// // 64 × 48 pixels, the first of which is in column 10 of row 20.
+/// // 64 × 48 pixels from column 10 and row 20 on.
 /// let crop: Crop<Rgb<u8>> = Crop::new([10, 20], [64, 48]);
 /// ```
 #[operator(no_new, unlisted)]

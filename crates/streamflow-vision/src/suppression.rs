@@ -43,7 +43,7 @@ impl Detections {
 /// - Boxes of several classes are kept apart as by `torchvision.ops.batched_nms`: add a multiple of the image's size to the boxes of each
 ///   class.
 ///
-/// One block of a GPU does the work: for each kept box it passes once over all boxes, so that the time is proportional to the number of
+/// A single block of a GPU does the work: for each kept box it passes once over all boxes, so that the time is proportional to the number of
 /// kept boxes times that of all. That is the time of a small kernel for up to some tens of thousands of boxes and some hundreds of
 /// kept ones.
 ///

@@ -87,7 +87,7 @@ fn run(args: &Args) -> Result<()> {
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let part = path.with_added_extension("part");
     fs::write(&part, bytes).and_then(|()| fs::rename(&part, path)).map_err(|error| {
-        // It may not be there.
+        // The file may not be there.
         let _ = fs::remove_file(&part);
         Failure::msg(format!("cannot write {}: {error}", path.display()))
     })

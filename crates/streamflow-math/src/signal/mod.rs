@@ -1,4 +1,4 @@
-//! What the operators of signals share: the types of samples and indices, their kernels, and the checks of what they receive.
+//! The parts that operators of signals share: the types of samples and indices, their kernels, and the checks of what they receive.
 
 pub(crate) mod checks;
 mod index;

@@ -11,7 +11,7 @@ use crate::fft::rows;
 pub(crate) mod sealed {
     use super::{Complex, DeviceSlice, Element, ExecutionContext, Result, Stream, Tensor};
 
-    /// What the operators need of a sample.
+    /// The functions and values that the operators use of a type of samples.
     pub trait Transformed: Element {
         const ZERO: Self;
         const NAN: Self;

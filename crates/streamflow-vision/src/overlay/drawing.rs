@@ -1,4 +1,4 @@
-//! What `Overlay` draws, and its checks.
+//! The shapes that `Overlay` draws, and their checks.
 
 use std::borrow::Cow;
 

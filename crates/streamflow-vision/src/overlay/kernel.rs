@@ -29,7 +29,7 @@ pub(super) struct Canvas {
     pub(super) whole: bool,
 }
 
-/// One colour for all pixels of a launch.
+/// The colour of all pixels of a launch.
 #[derive(Debug, Clone, Copy, KernelArg)]
 pub(super) struct Pen {
     pub(super) colour: [f32; 4],

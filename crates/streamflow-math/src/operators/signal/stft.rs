@@ -66,7 +66,7 @@ impl<T: Sample> Stft<T> {
         Self::new(hann("Stft", len)?, hop)
     }
 
-    /// Transforms only the segments that lie within the signal. One that is shorter than the window has none.
+    /// Transforms only the segments that lie within the signal. A signal that is shorter than the window has no segments.
     #[must_use = "it returns the operator without padding"]
     pub fn unpadded(self) -> Self {
         Self { segments: Segments { before: 0, ..self.segments }, ..self }

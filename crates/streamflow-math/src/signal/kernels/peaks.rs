@@ -128,8 +128,8 @@ pub fn counts(count: &mut u32, #[at] row: usize, len: usize, ranks: &[u32]) {
 }
 
 /// Removes peaks that are nearer than `distance` to a higher one which is kept: `kept` becomes 1 for those that stay, and 0 for
-/// all others. Of equal heights, the later one counts as higher. Each row has `most` places for peaks, of which the first
-/// `counts` have one, in the order of their positions.
+/// all others. Of equal heights, the later one counts as higher. Each row has `most` places for peaks: the first
+/// `counts` places have one each, in the order of their positions.
 ///
 /// A row is the work of a block. A peak is decided once all higher ones within the distance are, so the result does not depend on
 /// the order of the threads, and each round decides the highest of those that are left.
