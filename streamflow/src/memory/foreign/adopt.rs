@@ -11,10 +11,9 @@ use crate::driver::{
 use crate::error::{Error, Result};
 use crate::memory::border::Owner;
 use crate::memory::border::counts::{self, Count};
-use crate::memory::pitch::{self, Pitch};
 use crate::memory::pooled::{OwnedBlock, PooledBlock};
 use crate::memory::slice::too_small;
-use crate::memory::{Block, Buffer, Element, MemoryPool, PitchedTensor, Shape, Shared, Tensor};
+use crate::memory::{Block, Buffer, Element, MemoryPool, Shape, Shared, Tensor};
 use crate::stream::CudaStream;
 
 /// Memory that other code owns, before streamflow adopts it as a tensor by
@@ -22,7 +21,7 @@ use crate::stream::CudaStream;
 #[must_use = "dropping it gives the memory back; pass it to `adopt_tensor`"]
 pub struct ForeignMemory {
     device: DeviceId,
-    range: MemoryRange,
+    pub(super) range: MemoryRange,
     /// The owner of the memory. `None` after the memory was adopted.
     owner: Option<Owner>,
 }
@@ -117,7 +116,7 @@ impl MemoryPool {
     /// Creates a block of memory that other code owns, on this pool's device. `written` are the bytes that the other code has
     /// written, with their rows.
     #[track_caller]
-    fn adopt(
+    pub(super) fn adopt(
         self: &Arc<Self>,
         mut memory: ForeignMemory,
         after: After<'_>,
@@ -192,46 +191,6 @@ impl MemoryPool {
         check_layout::<T>(memory.range.address, shape)?;
         let written = (memory.range, None);
         Ok(Tensor::of(Buffer::of(self.adopt(memory, after, written)?, shape)?))
-    }
-
-    /// Adopts memory as a tensor with this layout.
-    #[track_caller]
-    pub(in crate::memory) fn adopt_rows<T: Element>(
-        self: &Arc<Self>,
-        memory: ForeignMemory,
-        (shape, pitch): (&Shape, Pitch),
-        after: After<'_>,
-    ) -> Result<PitchedTensor<T>> {
-        let (touched, given) = (pitch.bytes::<T>(shape, memory.range.address), memory.range.bytes);
-        if touched.0.bytes > given {
-            return Err(Error::Exchange {
-                what: "memory of other code can't be adopted".to_owned(),
-                reason: format!(
-                    "an array {:?} of {} with strides of {:?} elements has {} bytes, and the memory has {given}",
-                    shape.dims(),
-                    T::DTYPE,
-                    pitch.strides(shape),
-                    touched.0.bytes
-                ),
-                remedy: "pass the shape and the strides that the memory has".to_owned(),
-            });
-        }
-        check_layout::<T>(memory.range.address, &Shape::of_slice(pitch.span(shape)))?;
-        PitchedTensor::adopted(self.adopt(memory, after, touched)?, shape, pitch)
-    }
-
-    /// Adopts memory as a tensor with these strides, in bytes.
-    #[track_caller]
-    pub(crate) fn adopt_pitched<T: Element>(
-        self: &Arc<Self>,
-        memory: ForeignMemory,
-        shape: &Shape,
-        strides: &[i64],
-        after: After<'_>,
-    ) -> Result<PitchedTensor<T>> {
-        let pitch = Pitch::of_bytes::<T>(shape, strides)
-            .map_err(|reason| pitch::refused("memory of other code can't be adopted", reason))?;
-        self.adopt_rows(memory, (shape, pitch), after)
     }
 
     #[track_caller]

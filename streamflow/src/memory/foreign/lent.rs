@@ -9,7 +9,7 @@ use crate::memory::border::counts::{self, Count};
 use crate::memory::border::list::Node;
 use crate::memory::border::task::{Entry, Task, entry};
 use crate::memory::pooled::OwnedBlock;
-use crate::memory::{Element, MemoryPool, PitchedTensor, Shared, Tensor};
+use crate::memory::{Element, MemoryPool, Shared, Tensor};
 
 /// A value that keeps lent memory alive while other code uses it.
 pub(crate) trait Lendable: Send + 'static {
@@ -34,20 +34,6 @@ impl<T: Element> Lendable for Tensor<T> {
 
     fn mode(&self) -> AccessMode {
         AccessMode::Write
-    }
-}
-
-impl<T: Element> Lendable for PitchedTensor<T> {
-    fn owner(&self) -> &OwnedBlock<MemoryPool> {
-        self.owned_block()
-    }
-
-    fn mode(&self) -> AccessMode {
-        AccessMode::Write
-    }
-
-    fn touched(&self) -> (MemoryRange, Option<Rows>) {
-        Self::touched(self)
     }
 }
 

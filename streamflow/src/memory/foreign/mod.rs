@@ -28,6 +28,7 @@ pub mod dlpack;
     allow(dead_code, reason = "only DLPack and cudarc get memory")
 )]
 mod lent;
+mod pitched;
 mod raw_shared;
 mod reaper;
 mod returned;
